@@ -1,0 +1,131 @@
+// LSH attention as in the Reformer (Kitaev, Kaiser & Levskaya 2020): the public API.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "heed/attention.hpp"
+
+namespace heed {
+
+/// How hashing chooses candidates for the exact softmax.
+///
+/// In each round every vector x is hashed to argmax([xR; -xR]) with a random rotation R (section 2,
+/// "Locality sensitive hashing"); vectors are sorted by (bucket, position) and cut into chunks; a
+/// query's candidates of the round are the keys in its own chunk and the one before, in sorted
+/// order, without wrapping. The result is the exact softmax over the union of the candidates of all
+/// rounds. Masks use original positions.
+struct LshOptions {
+  std::size_t rounds = 4;
+  /// Even. 0: chosen so that a bucket holds half a chunk on average, at least 2.
+  std::size_t buckets = 0;
+  /// Vectors per chunk. 0: 2 * length / buckets as in the paper.
+  std::size_t chunk = 0;
+  std::uint64_t seed = 0;
+  /// Keys are the queries divided by their norms and `key` is ignored (section 2, "shared-QK").
+  /// A row of norm below 1e-12 is divided by 1e-12. Implies exclude_self.
+  bool shared_query_key = false;
+  /// A query's candidates are instead the keys of its own bucket, however many. With it the choice
+  /// of candidates of a query does not depend on other tokens, so causality is exact.
+  bool true_buckets = false;
+};
+
+/// How good an approximation is, over the queries looked at. Queries that see no key are left out.
+struct LshQuality {
+  std::size_t queries = 0;          // how many queries the figures are over
+  bool sampled = false;             // false: over all queries
+  double captured_mass = 0;         // mean over queries of the exact weight of their candidates
+  double captured_mass_min = 0;
+  double captured_mass_stderr = 0;  // standard error of the mean; 0 when not sampled
+  double relative_error = 0;        // |o^ - o|_F / |o|_F over the queries looked at
+  double error_bound = 0;           // the same from 2 (1 - mass_i) max_j |v_j|, never smaller
+  double kl = 0;                    // mean KL(p^ || p) = -log(mass), nats; +infinity if a mass is 0
+  double argmax_margin = 0;         // smallest gap between a hash's best and second value
+};
+
+/// Work done against exact attention, in query-key pairs. Causal and mask savings are counted.
+struct LshCost {
+  double candidate_pairs = 0;  // distinct pairs, summed over heads
+  double exact_pairs = 0;      // pairs exact attention computes under the same masks
+};
+
+/// LSH attention in slices, its quality and the structure needed to draw it.
+///
+/// query_len and key_len may differ unless shared_query_key. Inputs, options and outputs are views:
+/// they must outlive the object.
+class LshAttention {
+ public:
+  LshAttention();
+  ~LshAttention();
+  LshAttention(LshAttention&&) noexcept;
+  LshAttention& operator=(LshAttention&&) noexcept;
+
+  Status prepare(const AttentionInputs& inputs, const AttentionOptions& options,
+                 const LshOptions& lsh, const AttentionOutputs& outputs);
+  /// Does about `work` query-key pairs of hashing, sorting or attending and returns.
+  Status advance(double work);
+  bool done() const;
+  double progress() const;
+
+  /// The parameters in use, with the defaults filled in.
+  std::size_t rounds() const;
+  std::size_t buckets() const;
+  std::size_t chunk() const;
+
+  // Everything below needs done().
+
+  LshCost cost() const;
+  /// Bucket of each query (key) in a round, [query_len] ([key_len]). Hidden keys have bucket
+  /// buckets().
+  std::span<const std::uint32_t> query_buckets(std::size_t batch, std::size_t head,
+                                               std::size_t round) const;
+  std::span<const std::uint32_t> key_buckets(std::size_t batch, std::size_t head,
+                                             std::size_t round) const;
+  /// Original positions in sorted order, queries and keys; chunk c of queries is entries
+  /// [c * chunk, (c + 1) * chunk).
+  std::span<const std::uint32_t> query_order(std::size_t batch, std::size_t head,
+                                             std::size_t round) const;
+  std::span<const std::uint32_t> key_order(std::size_t batch, std::size_t head,
+                                           std::size_t round) const;
+  /// Keys that a query attends to, ascending, each with the first round that found it.
+  Status candidates(std::size_t batch, std::size_t head, std::size_t query,
+                    std::vector<std::uint32_t>& keys, std::vector<std::uint32_t>& rounds) const;
+
+  /// LSH weights of a tile (0 outside the candidates), reduced.
+  Status weights(const WeightTile& tile, const TileOutputs& out) const;
+  /// LSH weight minus exact weight of a tile, reduced. `exact` is the attention over the same
+  /// inputs and options; see exact_options().
+  Status weight_difference(Attention& exact, const WeightTile& tile, const TileOutputs& out) const;
+  Status weight_row(std::size_t batch, std::size_t head, std::size_t query,
+                    std::span<float> out) const;
+
+  /// Quality against `exact` (done, same inputs). sample = 0: all queries; else so many queries a
+  /// head, drawn from `seed` without replacement.
+  Status quality(Attention& exact, std::size_t sample, std::uint64_t seed, LshQuality& out) const;
+
+  /// Inputs and options under which exact attention is the limit of this one for many rounds: with
+  /// shared_query_key the normalised keys and exclude_self, else what prepare() was given.
+  AttentionInputs exact_inputs() const;
+  AttentionOptions exact_options() const;
+
+  std::size_t workspace_bytes() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// One-shot form.
+Status lsh_attention(const AttentionInputs& inputs, const AttentionOptions& options,
+                     const LshOptions& lsh, const AttentionOutputs& outputs);
+
+/// Bucket of each row of x [rows, dim] for one seed and round: argmax([xR; -xR]) with R of
+/// Gaussian entries; buckets above 2 * kMaxRotation are factorised into two independent argmaxes.
+Status lsh_hash(std::span<const float> x, std::size_t rows, std::size_t dim, std::size_t buckets,
+                std::uint64_t seed, std::size_t round, std::span<std::uint32_t> out);
+
+}  // namespace heed

@@ -1,0 +1,178 @@
+// The arguments and results of heed's facade: types only. The mathematics and the rules are those
+// of cpp/include/heed; sizes are counts of elements, all tensors are row-major float32.
+
+/** Sizes of one problem. Defaults: batch 1, heads 1, kvHeads = heads, keyLen = queryLen, valueDim = headDim. */
+export interface AttentionShape {
+  readonly batch?: number;
+  readonly heads?: number;
+  /** Key/value heads; heads must be a multiple of it (multi-query and grouped-query attention). */
+  readonly kvHeads?: number;
+  readonly queryLen: number;
+  readonly keyLen?: number;
+  readonly headDim: number;
+  readonly valueDim?: number;
+}
+
+/** Query [batch, heads, queryLen, headDim], key [batch, kvHeads, keyLen, headDim], value [batch, kvHeads, keyLen, valueDim]; every number finite. */
+export interface AttentionInputs {
+  readonly query: Float32Array;
+  readonly key: Float32Array;
+  readonly value: Float32Array;
+  readonly shape: AttentionShape;
+}
+
+/** A tensor that repeats along the axes where its size is 1: [batch or 1, heads or 1, queryLen or 1, keyLen]. */
+export interface Broadcast<T> {
+  readonly data: T;
+  readonly shape: readonly [batch: number, heads: number, queryLen: number, keyLen: number];
+}
+
+/** Which keys a query sees and how dot products become logits; see cpp/include/heed/attention.hpp. */
+export interface AttentionOptions {
+  /** Default 1 / sqrt(headDim). */
+  readonly scale?: number;
+  /** Query i sees key j only if j <= i + causalOffset. */
+  readonly causal?: boolean;
+  /** Default keyLen - queryLen: the last query is aligned with the last key. */
+  readonly causalOffset?: number;
+  readonly windowLeft?: number;
+  readonly windowRight?: number;
+  /** > 0: logits become softCap * tanh(logit / softCap). */
+  readonly softCap?: number;
+  /** A query sees its own position only if it sees no other. */
+  readonly excludeSelf?: boolean;
+  /** [batch, keyLen]; 0 hides the key. */
+  readonly keyMask?: Uint8Array;
+  /** 0 hides key j from query i. */
+  readonly mask?: Broadcast<Uint8Array>;
+  /** Added to the logits; finite or -Infinity. */
+  readonly bias?: Broadcast<Float32Array>;
+}
+
+/** How hashing chooses candidates (Kitaev et al. 2020); see cpp/include/heed/lsh_attention.hpp. */
+export interface LshOptions {
+  /** Default 4. */
+  readonly rounds?: number;
+  /** Even. Default: so that a bucket holds half a chunk on average. */
+  readonly buckets?: number;
+  /** Vectors a chunk. Default 2 * length / buckets. */
+  readonly chunk?: number;
+  /** 0 <= seed < 2^64; numbers must be safe integers. Default 0. */
+  readonly seed?: number | bigint;
+  /** Keys are the queries divided by their norms; `key` is ignored. */
+  readonly sharedQueryKey?: boolean;
+  /** Candidates are the keys of the query's own bucket, so that causality is exact. */
+  readonly trueBuckets?: boolean;
+}
+
+/** context [batch, heads, queryLen, valueDim]; logsumexp [batch, heads, queryLen], natural, -Infinity for a query that sees no key. */
+export interface AttentionResult {
+  readonly context: Float32Array<ArrayBuffer>;
+  readonly logsumexp: Float32Array<ArrayBuffer>;
+}
+
+/** Parameters in use, with defaults filled in. */
+export interface LshParameters {
+  readonly rounds: number;
+  readonly buckets: number;
+  readonly chunk: number;
+}
+
+/** Query-key pairs over all heads; masks count as savings for both. */
+export interface LshCost {
+  readonly candidatePairs: number;
+  readonly exactPairs: number;
+}
+
+/** How good an LSH approximation is; see LshQuality in cpp/include/heed/lsh_attention.hpp. */
+export interface LshQuality {
+  readonly queries: number;
+  readonly sampled: boolean;
+  readonly capturedMass: number;
+  readonly capturedMassMin: number;
+  readonly capturedMassStderr: number;
+  readonly relativeError: number;
+  readonly errorBound: number;
+  readonly kl: number;
+  readonly argmaxMargin: number;
+}
+
+export interface LshResult extends AttentionResult {
+  readonly parameters: LshParameters;
+  readonly cost: LshCost;
+}
+
+/** A rectangle of one head's weight matrix, reduced to cells of rowsPerCell x columnsPerCell. Ranges are half-open. */
+export interface TileRequest {
+  readonly batch?: number;
+  readonly head: number;
+  readonly rows: readonly [begin: number, end: number];
+  readonly columns: readonly [begin: number, end: number];
+  readonly rowsPerCell?: number;
+  readonly columnsPerCell?: number;
+}
+
+/** Cells row by row: peak is the entry of largest magnitude in the cell, mean the mean of its entries. */
+export interface Tile {
+  readonly cellRows: number;
+  readonly cellColumns: number;
+  readonly peak: Float32Array<ArrayBuffer>;
+  readonly mean: Float32Array<ArrayBuffer>;
+}
+
+/** What a tile or row shows: exact weights, LSH weights, or LSH minus exact. */
+export type WeightKind = 'exact' | 'lsh' | 'difference';
+
+/** Keys a query attends to under LSH, ascending, and the first round that found each. */
+export interface Candidates {
+  readonly keys: Uint32Array<ArrayBuffer>;
+  readonly rounds: Uint32Array<ArrayBuffer>;
+}
+
+/** One round of one head: bucket of each vector (`buckets` for hidden keys) and positions in sorted order. */
+export interface LshStructure {
+  readonly queryBuckets: Uint32Array<ArrayBuffer>;
+  readonly keyBuckets: Uint32Array<ArrayBuffer>;
+  readonly queryOrder: Uint32Array<ArrayBuffer>;
+  readonly keyOrder: Uint32Array<ArrayBuffer>;
+}
+
+/** Weights are row-major [outFeatures, inFeatures] as in PyTorch's nn.Linear. */
+export interface Linear {
+  readonly weight: Float32Array;
+  readonly bias?: Float32Array;
+}
+
+export interface MultiHeadShape {
+  readonly batch?: number;
+  readonly queryLen: number;
+  readonly keyLen?: number;
+  readonly modelDim: number;
+  readonly memoryDim?: number;
+  readonly heads: number;
+  readonly kvHeads?: number;
+  readonly headDim: number;
+  readonly valueDim?: number;
+  readonly outputDim?: number;
+}
+
+/** querySource [batch, queryLen, modelDim]; memory [batch, keyLen, memoryDim], default querySource. */
+export interface MultiHeadInputs {
+  readonly querySource: Float32Array;
+  readonly memory?: Float32Array;
+  readonly shape: MultiHeadShape;
+  readonly weights: { readonly query: Linear; readonly key: Linear; readonly value: Linear; readonly output: Linear };
+}
+
+/** output [batch, queryLen, outputDim]; context [batch, heads, queryLen, valueDim] before W_O; logsumexp [batch, heads, queryLen]. */
+export interface MultiHeadResult extends AttentionResult {
+  readonly output: Float32Array<ArrayBuffer>;
+}
+
+/** Where the WebAssembly binary comes from. Default: the file beside the module, relaxed SIMD where the engine has it. */
+export interface InitOptions {
+  readonly wasmUrl?: string | URL;
+  readonly wasmBinary?: ArrayBuffer | Uint8Array;
+  readonly module?: WebAssembly.Module;
+  readonly simd?: 'auto' | 'simd128' | 'relaxed';
+}
