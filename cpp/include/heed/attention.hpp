@@ -100,6 +100,9 @@ struct TileOutputs {
   std::span<float> mean;
 };
 
+class LshAttention;
+struct CellArithmetic;
+
 /// The same attention in slices, for callers that must stay responsive, and the weights behind it.
 ///
 /// Inputs, options and outputs are views: they must outlive the object.
@@ -132,6 +135,8 @@ class Attention {
 
  private:
   friend class LshAttention;
+  friend Status explain_cell(Attention&, const LshAttention&, std::size_t, std::size_t, std::size_t,
+                             std::size_t, CellArithmetic&);
   struct State;
   std::unique_ptr<State> state_;
 };

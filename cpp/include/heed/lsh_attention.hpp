@@ -36,9 +36,9 @@ struct LshOptions {
 
 /// How good an approximation is, over the queries looked at. Queries that see no key are left out.
 struct LshQuality {
-  std::size_t queries = 0;          // how many queries the figures are over
-  bool sampled = false;             // false: over all queries
-  double captured_mass = 0;         // mean over queries of the exact weight of their candidates
+  std::size_t queries = 0;   // how many queries the figures are over
+  bool sampled = false;      // false: over all queries
+  double captured_mass = 0;  // mean over queries of the exact weight of their candidates
   double captured_mass_min = 0;
   double captured_mass_stderr = 0;  // standard error of the mean; 0 when not sampled
   double relative_error = 0;        // |o^ - o|_F / |o|_F over the queries looked at
@@ -115,6 +115,8 @@ class LshAttention {
   std::size_t workspace_bytes() const;
 
  private:
+  friend Status explain_cell(Attention&, const LshAttention&, std::size_t, std::size_t, std::size_t,
+                             std::size_t, CellArithmetic&);
   struct State;
   std::unique_ptr<State> state_;
 };
@@ -124,7 +126,7 @@ Status lsh_attention(const AttentionInputs& inputs, const AttentionOptions& opti
                      const LshOptions& lsh, const AttentionOutputs& outputs);
 
 /// Bucket of each row of x [rows, dim] for one seed and round: argmax([xR; -xR]) with R of
-/// Gaussian entries; buckets above 2 * kMaxRotation are factorised into two independent argmaxes.
+/// Gaussian entries; more than 64 buckets are factorised into two independent argmaxes.
 Status lsh_hash(std::span<const float> x, std::size_t rows, std::size_t dim, std::size_t buckets,
                 std::uint64_t seed, std::size_t round, std::span<std::uint32_t> out);
 

@@ -19,13 +19,13 @@ struct MultiHeadShape {
   std::size_t batch = 1;
   std::size_t query_len = 0;
   std::size_t key_len = 0;
-  std::size_t model_dim = 0;      // columns of the query source
-  std::size_t memory_dim = 0;     // columns of the key/value source; 0: model_dim
+  std::size_t model_dim = 0;   // columns of the query source
+  std::size_t memory_dim = 0;  // columns of the key/value source; 0: model_dim
   std::size_t heads = 1;
-  std::size_t kv_heads = 0;       // 0: heads
+  std::size_t kv_heads = 0;  // 0: heads
   std::size_t head_dim = 0;
-  std::size_t value_dim = 0;      // 0: head_dim
-  std::size_t output_dim = 0;     // 0: model_dim
+  std::size_t value_dim = 0;   // 0: head_dim
+  std::size_t output_dim = 0;  // 0: model_dim
 };
 
 /// W_Q [heads * head_dim, model_dim], W_K [kv_heads * head_dim, memory_dim], W_V [kv_heads *

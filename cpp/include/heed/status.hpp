@@ -7,10 +7,10 @@ namespace heed {
 
 enum class ErrorCode {
   kOk,
-  kInvalidShape,   // a size or stride does not fit the others, or the span it describes
-  kInvalidValue,   // a number outside its range, or NaN or infinity in an input
-  kOverflow,       // a size whose product exceeds the address space
-  kOutOfMemory,    // the allocation was refused; the message says how many bytes were asked for
+  kInvalidShape,  // a size or stride does not fit the others, or the span it describes
+  kInvalidValue,  // a number outside its range, or NaN or infinity in an input
+  kOverflow,      // a size whose product exceeds the address space
+  kOutOfMemory,   // the allocation was refused; the message says how many bytes were asked for
 };
 
 /// Name of an error code as the bindings show it, for instance "invalid-shape".

@@ -61,8 +61,8 @@ void careful_attend(const Problem& p, std::size_t batch, std::size_t head, std::
   }
   if (!p.outputs.logsumexp.empty()) {
     constexpr double kMost = std::numeric_limits<float>::max();
-    p.outputs.logsumexp[p.row_index(batch, head, query)] = static_cast<float>(
-        logsumexp == kHidden ? logsumexp : std::clamp(logsumexp, -kMost, kMost));
+    p.outputs.logsumexp[p.row_index(batch, head, query)] =
+        static_cast<float>(logsumexp == kHidden ? logsumexp : std::clamp(logsumexp, -kMost, kMost));
   }
 }
 

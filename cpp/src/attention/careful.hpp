@@ -12,8 +12,8 @@ namespace heed {
 
 /// One query's softmax. weights[c] belongs to keys[c], or to key c when keys is empty and all of
 /// key_len are meant; weights has as many elements. Returns the logsumexp in double, -infinity when
-/// nothing is visible. A query under exclude_self that sees no other listed key attends to itself if
-/// it is listed and otherwise visible.
+/// nothing is visible. A query under exclude_self that sees no other listed key attends to itself
+/// if it is listed and otherwise visible.
 double careful_weights(const Problem& p, std::size_t batch, std::size_t head, std::size_t query,
                        std::span<const std::uint32_t> keys, std::span<double> weights);
 

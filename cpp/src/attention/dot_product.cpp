@@ -94,8 +94,9 @@ void Attention::State::attend_row(std::size_t batch, std::size_t head, std::size
     kernel.row_logits(queries.row(batch, head, query), key.row(batch, kv_head, k), key.row_stride,
                       nullptr, count, p.head_dim, static_cast<float>(p.scale * kLog2E), s);
     if (p.has_rules()) {
-      apply_rules(p, batch, head, query, [k](std::size_t c) { return k + c; }, count,
-                  static_cast<float>(kLog2E), s);
+      apply_rules(
+          p, batch, head, query, [k](std::size_t c) { return k + c; }, count,
+          static_cast<float>(kLog2E), s);
     }
     kernel.softmax_update(s, 1, count, &maximum, &sum, &decay);
     kernel.row_accumulate(s, value.row(batch, kv_head, k), value.row_stride, nullptr, count,
@@ -136,7 +137,6 @@ Status Attention::prepare(const AttentionInputs& inputs, const AttentionOptions&
   auto state = std::make_unique<State>();
   HEED_TRY(resolve_problem(inputs, options, outputs, state->problem));
   HEED_TRY(state->allocate());
-  state->pairs_total = state->problem.pairs();
   state_ = std::move(state);
   return {};
 }
@@ -154,7 +154,6 @@ Status Attention::advance(double work) {
     for (std::size_t r = 0; r < rows; ++r) done += static_cast<double>(p.visible(first + r).size());
     // A tile of queries that see nothing still is a step.
     done += 1;
-    state.pairs_done += done;
   }
   return {};
 }

@@ -21,7 +21,6 @@ struct Attention::State {
   Buffer<std::uint8_t> self_only;   // see Problem::self_only
   std::size_t packed_head = kNone;  // batch * kv_heads + kv_head whose keys and values are packed
   std::size_t next_row = 0;         // of batch * heads * query_len
-  double pairs_done = 0, pairs_total = 0;
 
   std::size_t rows_total() const { return problem.batch * problem.heads * problem.query_len; }
   bool done() const { return next_row == rows_total(); }

@@ -86,9 +86,14 @@ Status Attention::weights(const WeightTile& tile, const TileOutputs& out) {
 
 Status Attention::weight_row(std::size_t batch, std::size_t head, std::size_t query,
                              std::span<float> out) {
-  const std::size_t key_len = out.size();
-  return weights({.batch = batch, .head = head, .rows = {query, query + 1}, .columns = {0, key_len}},
-                 {.peak = out, .mean = {}});
+  if (!done()) return invalid_value("attention", "not done", "advance() until done()");
+  const std::size_t key_len = state_->problem.key_len;
+  if (out.size() != key_len) {
+    return invalid_shape("out", std::to_string(out.size()), std::to_string(key_len) + " (key_len)");
+  }
+  return weights(
+      {.batch = batch, .head = head, .rows = {query, query + 1}, .columns = {0, key_len}},
+      {.peak = out, .mean = {}});
 }
 
 }  // namespace heed

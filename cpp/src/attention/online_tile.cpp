@@ -64,6 +64,36 @@ void OnlineTile::absorb(const PackedKeys& keys) {
                       keys.count, problem_->value_dim, o_.data());
 }
 
+std::size_t OnlineTile::count_visible(const PackedKeys& keys) const {
+  constexpr float kHidden = -std::numeric_limits<float>::infinity();
+  std::size_t count = 0;
+  for (std::size_t r = 0; r < rows_; ++r) {
+    const float* const s = s_.data() + r * kKeyBlock;
+    std::uint32_t visible = 0;
+    for (std::size_t c = 0; c < keys.count; ++c) visible += s[c] != kHidden;
+    count += visible;
+  }
+  return count;
+}
+
+void OnlineTile::save(std::span<float> maximum, std::span<float> sum) const {
+  for (std::size_t r = 0; r < rows_; ++r) {
+    maximum[query(r)] = maximum_[r];
+    sum[query(r)] = sum_[r];
+    std::copy_n(o_.data() + r * o_stride_, problem_->value_dim,
+                problem_->outputs.context.row(batch_, head_, query(r)));
+  }
+}
+
+void OnlineTile::restore(std::span<const float> maximum, std::span<const float> sum) {
+  for (std::size_t r = 0; r < rows_; ++r) {
+    maximum_[r] = maximum[query(r)];
+    sum_[r] = sum[query(r)];
+    std::copy_n(problem_->outputs.context.row(batch_, head_, query(r)), problem_->value_dim,
+                o_.data() + r * o_stride_);
+  }
+}
+
 void OnlineTile::finish() {
   const Problem& p = *problem_;
   for (std::size_t r = 0; r < rows_; ++r) {
@@ -76,14 +106,13 @@ void OnlineTile::finish() {
     const float* const o = o_.data() + r * o_stride_;
     for (std::size_t t = 0; t < p.value_dim; ++t) context[t] = o[t] * inverse;
     if (!p.outputs.logsumexp.empty()) {
-      p.outputs.logsumexp[p.row_index(batch_, head_, query(r))] = static_cast<float>(
-          (maximum_[r] + std::log2(static_cast<double>(sum_[r]))) * kLn2);
+      p.outputs.logsumexp[p.row_index(batch_, head_, query(r))] =
+          static_cast<float>((maximum_[r] + std::log2(static_cast<double>(sum_[r]))) * kLn2);
     }
   }
 }
 
-void finish_unseen_query(const Problem& p, std::size_t batch, std::size_t head,
-                         std::size_t query) {
+void finish_unseen_query(const Problem& p, std::size_t batch, std::size_t head, std::size_t query) {
   const std::int64_t self = p.position(query);
   const bool inside = self >= 0 && self < static_cast<std::int64_t>(p.key_len);
   std::uint32_t key = 0;

@@ -1,4 +1,5 @@
-// The running softmax of a tile of queries: what exact and LSH attention both feed with tiles of keys.
+// The running softmax of a tile of queries: what exact and LSH attention both feed with tiles of
+// keys.
 //
 // Notation: s logits of the tile, o unnormalised context, both with padded rows; maximum in log2
 // units; sum of exp2(s - maximum).
@@ -53,15 +54,18 @@ class OnlineTile {
   /// gets zeros and -infinity, or itself under exclude_self.
   void finish();
 
-  std::size_t rows() const { return rows_; }
-  std::size_t query(std::size_t row) const { return query_ == nullptr ? first_ + row : query_[row]; }
+  /// Logits that are not hidden, over all rows.
+  std::size_t count_visible(const PackedKeys& keys) const;
 
-  /// The state of a row, to be kept and restored when a query is met again later.
-  float& maximum(std::size_t row) { return maximum_[row]; }
-  float& sum(std::size_t row) { return sum_[row]; }
-  std::span<float> context(std::size_t row) {
-    return {o_.data() + row * o_stride_, problem_->value_dim};
+  std::size_t rows() const { return rows_; }
+  std::size_t query(std::size_t row) const {
+    return query_ == nullptr ? first_ + row : query_[row];
   }
+
+  /// Keeps the running softmax of every row: context unnormalised in the problem's output, maximum
+  /// and sum at [query]. restore() continues from there.
+  void save(std::span<float> maximum, std::span<float> sum) const;
+  void restore(std::span<const float> maximum, std::span<const float> sum);
 
  private:
   std::size_t groups() const { return ceil_div(rows_, kernel_->group_rows); }

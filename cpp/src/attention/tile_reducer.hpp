@@ -1,4 +1,5 @@
-// Reduces rows of weights to the cells of a WeightTile: the entry of largest magnitude and the mean.
+// Reduces rows of weights to the cells of a WeightTile: the entry of largest magnitude and the
+// mean.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +58,8 @@ inline Status check_tile(const WeightTile& tile, const TileOutputs& out, std::si
   HEED_TRY(below("tile.batch", tile.batch, batch));
   HEED_TRY(below("tile.head", tile.head, heads));
   if (tile.rows.begin > tile.rows.end || tile.rows.end > query_len) {
-    return invalid_value("tile.rows", range(tile.rows), "within [0, " + std::to_string(query_len) + ")");
+    return invalid_value("tile.rows", range(tile.rows),
+                         "within [0, " + std::to_string(query_len) + ")");
   }
   if (tile.columns.begin > tile.columns.end || tile.columns.end > key_len) {
     return invalid_value("tile.columns", range(tile.columns),
@@ -66,7 +68,8 @@ inline Status check_tile(const WeightTile& tile, const TileOutputs& out, std::si
   if (tile.rows_per_cell == 0) return invalid_value("tile.rows_per_cell", "0", "at least 1");
   if (tile.columns_per_cell == 0) return invalid_value("tile.columns_per_cell", "0", "at least 1");
   const std::size_t cells = tile.cell_rows() * tile.cell_columns();
-  for (const auto& [field, size] : {std::pair{"peak", out.peak.size()}, {"mean", out.mean.size()}}) {
+  for (const auto& [field, size] :
+       {std::pair{"peak", out.peak.size()}, {"mean", out.mean.size()}}) {
     if (size != 0 && size != cells) {
       return invalid_shape(field, std::to_string(size), std::to_string(cells) + " (cells) or 0");
     }

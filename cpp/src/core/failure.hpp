@@ -24,7 +24,7 @@ inline Status out_of_memory(std::string field, std::size_t bytes) {
 }  // namespace heed
 
 /// Returns from the caller when `expression` is a failing Status.
-#define HEED_TRY(expression)                                \
-  do {                                                      \
+#define HEED_TRY(expression)                                                  \
+  do {                                                                        \
     if (::heed::Status status_ = (expression); !status_.ok()) return status_; \
   } while (false)

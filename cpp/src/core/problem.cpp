@@ -77,9 +77,10 @@ Status check_bias(const Tensor<const float>& bias) {
         const float* const row = bias.row(b, h, r);
         for (std::size_t c = 0; c < bias.columns; ++c) {
           if (std::isnan(row[c]) || row[c] == std::numeric_limits<float>::infinity()) {
-            return invalid_value("bias", number(row[c]) + " at [" + std::to_string(b) + ", " +
-                                             std::to_string(h) + ", " + std::to_string(r) + ", " +
-                                             std::to_string(c) + "]",
+            return invalid_value("bias",
+                                 number(row[c]) + " at [" + std::to_string(b) + ", " +
+                                     std::to_string(h) + ", " + std::to_string(r) + ", " +
+                                     std::to_string(c) + "]",
                                  "finite numbers or -infinity");
           }
         }
@@ -118,7 +119,8 @@ Status check_sizes(const AttentionInputs& in, const AttentionOutputs& out, Probl
   }
   // Positions are kept in 32 bits where they are gathered and sorted.
   constexpr std::size_t kLongest = std::numeric_limits<std::int32_t>::max();
-  for (const auto& [field, length] : {std::pair{"query.rows", p.query_len}, {"key.rows", p.key_len}}) {
+  for (const auto& [field, length] :
+       {std::pair{"query.rows", p.query_len}, {"key.rows", p.key_len}}) {
     if (length > kLongest) {
       return {ErrorCode::kOverflow, field, std::to_string(length),
               "at most " + std::to_string(kLongest)};
@@ -150,14 +152,39 @@ Status check_options(Problem& p) {
 
 }  // namespace
 
-double Problem::pairs() const {
+bool Problem::shows(std::size_t b, std::size_t head, std::size_t query, std::size_t key) const {
+  if (!options.key_mask.empty() && options.key_mask[b * key_len + key] == 0) return false;
+  if (!options.mask.data.empty() && options.mask.row(b, head, query)[key] == 0) return false;
+  return options.bias.data.empty() ||
+         options.bias.row(b, head, query)[key] != -std::numeric_limits<float>::infinity();
+}
+
+double Problem::visible_pairs() const {
+  const bool ranges_only =
+      options.key_mask.empty() && options.mask.data.empty() && options.bias.data.empty();
   double sum = 0;
-  if (!options.causal && !options.window_left && !options.window_right) {
-    sum = static_cast<double>(query_len) * static_cast<double>(key_len);
-  } else {
-    for (std::size_t i = 0; i < query_len; ++i) sum += static_cast<double>(visible(i).size());
+  for (std::size_t b = 0; b < (ranges_only ? 1 : batch); ++b) {
+    for (std::size_t h = 0; h < (ranges_only ? 1 : heads); ++h) {
+      for (std::size_t i = 0; i < query_len; ++i) {
+        const Range range = visible(i);
+        std::size_t count = range.size();
+        if (!ranges_only) {
+          count = 0;
+          for (std::size_t j = range.begin; j < range.end; ++j) count += shows(b, h, i, j);
+        }
+        const std::int64_t self = position(i);
+        const bool self_inside = self >= static_cast<std::int64_t>(range.begin) &&
+                                 self < static_cast<std::int64_t>(range.end);
+        // A query that sees nothing but itself keeps that one pair.
+        if (options.exclude_self && self_inside && count > 1 &&
+            shows(b, h, i, static_cast<std::size_t>(self))) {
+          --count;
+        }
+        sum += static_cast<double>(count);
+      }
+    }
   }
-  return sum * static_cast<double>(batch) * static_cast<double>(heads);
+  return ranges_only ? sum * static_cast<double>(batch) * static_cast<double>(heads) : sum;
 }
 
 Status check_finite(const Tensor<const float>& tensor, const char* field, float& largest) {
@@ -175,9 +202,10 @@ Status check_finite(const Tensor<const float>& tensor, const char* field, float&
         if (row_most >= kInfinityBits) {
           std::size_t c = 0;
           while (std::isfinite(row[c])) ++c;
-          return invalid_value(field, number(row[c]) + " at [" + std::to_string(b) + ", " +
-                                          std::to_string(h) + ", " + std::to_string(r) + ", " +
-                                          std::to_string(c) + "]",
+          return invalid_value(field,
+                               number(row[c]) + " at [" + std::to_string(b) + ", " +
+                                   std::to_string(h) + ", " + std::to_string(r) + ", " +
+                                   std::to_string(c) + "]",
                                "finite numbers");
         }
         most = std::max(most, row_most);
@@ -190,7 +218,10 @@ Status check_finite(const Tensor<const float>& tensor, const char* field, float&
 
 Status resolve_problem(const AttentionInputs& inputs, const AttentionOptions& options,
                        const AttentionOutputs& outputs, Problem& p) {
-  p = Problem{.inputs = inputs, .options = options, .outputs = outputs};
+  p = Problem();
+  p.inputs = inputs;
+  p.options = options;
+  p.outputs = outputs;
   p.batch = inputs.query.batch;
   p.heads = inputs.query.heads;
   p.kv_heads = inputs.key.heads;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "heed/attention.hpp"
 
@@ -41,8 +42,9 @@ struct Problem {
       begin = at - static_cast<std::int64_t>(std::min(*options.window_left, key_len + query_len));
     }
     if (options.window_right) {
-      end = std::min(end, at + static_cast<std::int64_t>(
-                                   std::min(*options.window_right, key_len + query_len)) + 1);
+      end = std::min(
+          end,
+          at + static_cast<std::int64_t>(std::min(*options.window_right, key_len + query_len)) + 1);
     }
     if (options.causal) end = std::min(end, at + 1);
     begin = std::clamp<std::int64_t>(begin, 0, length);
@@ -54,8 +56,10 @@ struct Problem {
     return options.soft_cap > 0 || options.exclude_self || !options.key_mask.empty() ||
            !options.mask.data.empty() || !options.bias.data.empty();
   }
-  /// Query-key pairs under causal and window, over all heads.
-  double pairs() const;
+  /// Whether mask, key mask and bias show a key to a query; causal, window and self aside.
+  bool shows(std::size_t b, std::size_t head, std::size_t query, std::size_t key) const;
+  /// Query-key pairs under all rules, over all batches and heads.
+  double visible_pairs() const;
 };
 
 /// Checks sizes, strides, ranges and finiteness, in that order, and fills in `problem`.

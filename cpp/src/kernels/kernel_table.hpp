@@ -58,9 +58,8 @@ struct KernelTable {
                      std::size_t dim, float* o);
 
   /// s[c] = scale * <q, k_c> for unpacked keys (gathered by index when it is not null).
-  void (*row_logits)(const float* q, const float* k, std::size_t stride,
-                     const std::uint32_t* index, std::size_t keys, std::size_t dim, float scale,
-                     float* s);
+  void (*row_logits)(const float* q, const float* k, std::size_t stride, const std::uint32_t* index,
+                     std::size_t keys, std::size_t dim, float scale, float* s);
 
   /// o = decay * o + sum_c p[c] v_c for unpacked values; o has dim floats.
   void (*row_accumulate)(const float* p, const float* v, std::size_t stride,

@@ -9,8 +9,8 @@
 
 namespace heed::kernels {
 
-/// One register tile. a(t, r) = a[t * kStep + r * kRow]; b has panel_width floats a step. The strides
-/// are constants so that every operand is one base register and an immediate offset.
+/// One register tile. a(t, r) = a[t * kStep + r * kRow]; b has panel_width floats a step. The
+/// strides are constants so that every operand is one base register and an immediate offset.
 template <class Arch, std::size_t kStep, std::size_t kRow>
 [[gnu::always_inline]] inline void panel_product(
     const float* a, const float* b, std::size_t steps,

@@ -40,9 +40,9 @@ inline Floats<Arch> multiply_add(Floats<Arch> a, Floats<Arch> b, Floats<Arch> c)
 #endif
 }
 
-/// 2^x for x <= 0 with a relative error below 2.5e-7; exactly 1 at 0, exactly 0 below 2^-126 and for
-/// -infinity. x = n + f, |f| <= 1/2; 2^f by the minimax polynomial of degree 5 in f with constant
-/// term 1 (relative error 9.2e-8 before rounding); n is added to the exponent field.
+/// 2^x for x <= 0 with a relative error below 2.5e-7; exactly 1 at 0, exactly 0 below 2^-126 and
+/// for -infinity. x = n + f, |f| <= 1/2; 2^f by the minimax polynomial of degree 5 in f with
+/// constant term 1 (relative error 9.2e-8 before rounding); n is added to the exponent field.
 template <class Arch>
 inline Floats<Arch> exp2_nonpositive(Floats<Arch> x) {
   using F = Floats<Arch>;

@@ -1,0 +1,54 @@
+// Cross-polytope hashing of vectors into buckets (Kitaev et al. 2020, section 2; Andoni et al.
+// 2015).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/buffer.hpp"
+
+namespace heed {
+
+/// Up to so many buckets one rotation decides; beyond, the bucket is a pair of two independent
+/// hashes, h = h1 + first * h2, which keeps the rotation's width near sqrt(buckets).
+inline constexpr std::size_t kSingleRotationBuckets = 64;
+
+struct BucketFactors {
+  std::size_t first = 0;
+  std::size_t second = 1;  // 1: a single rotation
+};
+
+/// Both even, as near to each other as they get; first 0 when `buckets` has no such factors.
+BucketFactors factor_buckets(std::size_t buckets);
+
+/// The smallest number of buckets >= wanted that factor_buckets() accepts with balanced factors.
+std::size_t round_up_buckets(std::size_t wanted);
+
+Status check_buckets(std::size_t buckets);
+
+/// Hashes rows for one round after another with the same seed.
+class LshHasher {
+ public:
+  /// The rotations of all rounds for vectors of `dim` floats. buckets must pass check_buckets().
+  Status prepare(std::size_t dim, std::size_t buckets, std::size_t first_round, std::size_t rounds,
+                 std::uint64_t seed);
+  /// bucket[r] of `rows` vectors in a round; margin[r] is the smaller gap of the factors' argmaxes.
+  void hash(const float* x, std::size_t stride, std::size_t rows, std::size_t round,
+            std::uint32_t* bucket, float* margin) const;
+  std::size_t bytes() const { return rotations_.bytes(); }
+
+ private:
+  const float* rotation(std::size_t round, std::size_t factor) const;
+
+  Buffer<float> rotations_;  // [round][dim][first / 2] then [dim][second / 2]
+  BucketFactors factors_;
+  std::size_t dim_ = 0, first_round_ = 0, round_size_ = 0;
+};
+
+/// Stable counting sort: order[0 .. size) are the indices of `bucket` by (bucket, index). Every
+/// bucket is < buckets; counts has buckets + 1 elements and returns where each bucket starts.
+void sort_by_bucket(std::span<const std::uint32_t> bucket, std::size_t buckets,
+                    std::span<std::uint32_t> counts, std::span<std::uint32_t> order);
+
+}  // namespace heed

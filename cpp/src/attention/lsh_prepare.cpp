@@ -1,0 +1,150 @@
+// Validation, defaults and memory of LSH attention.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "attention/lsh_state.hpp"
+#include "core/failure.hpp"
+
+namespace heed {
+
+Status HashedSequence::allocate(std::size_t sequences, std::size_t rounds_, std::size_t length_,
+                                const char* name) {
+  rounds = rounds_;
+  length = length_;
+  std::size_t size = 0;
+  if (!checked_product({sequences, rounds, length}, size)) {
+    return {ErrorCode::kOverflow, name, std::to_string(rounds) + " rounds", "fewer rounds"};
+  }
+  HEED_TRY(bucket.allocate(size, name));
+  HEED_TRY(order.allocate(size, name));
+  return code.allocate(size, name);
+}
+
+/// Keys are the queries divided by their norms (Kitaev et al. 2020, section 2, shared-QK).
+Status LshAttention::State::share_query_key(const AttentionInputs& inputs) {
+  constexpr double kSmallestNorm = 1e-12;
+  const Tensor<const float>& q = inputs.query;
+  float largest = 0;
+  std::size_t size = 0;
+  if (!checked_product({q.batch, q.heads, q.rows, q.columns}, size)) {
+    return {ErrorCode::kOverflow, "query", "the product of its sizes", "smaller sizes"};
+  }
+  HEED_TRY(check_finite(q, "query", largest));
+  HEED_TRY(shared_keys.allocate(size, "shared keys"));
+  float* out = shared_keys.data();
+  for (std::size_t b = 0; b < q.batch; ++b) {
+    for (std::size_t h = 0; h < q.heads; ++h) {
+      for (std::size_t i = 0; i < q.rows; ++i) {
+        const float* const row = q.row(b, h, i);
+        double square = 0;
+        for (std::size_t t = 0; t < q.columns; ++t) square += static_cast<double>(row[t]) * row[t];
+        const double norm = std::max(std::sqrt(square), kSmallestNorm);
+        for (std::size_t t = 0; t < q.columns; ++t) *out++ = static_cast<float>(row[t] / norm);
+      }
+    }
+  }
+  problem.inputs.key =
+      dense(std::span<const float>(shared_keys.span()), q.batch, q.heads, q.rows, q.columns);
+  problem.options.exclude_self = true;
+  return {};
+}
+
+Status LshAttention::State::resolve_parameters(const LshOptions& wanted) {
+  constexpr std::size_t kDefaultChunk = 64;
+  constexpr std::size_t kMostRounds = 1024;
+  lsh = wanted;
+  if (lsh.rounds == 0 || lsh.rounds > kMostRounds) {
+    return invalid_value("rounds", std::to_string(lsh.rounds),
+                         "1 to " + std::to_string(kMostRounds));
+  }
+  const std::size_t length = std::max(problem.query_len, problem.key_len);
+  if (lsh.buckets == 0) {
+    const std::size_t chunk = lsh.chunk == 0 ? kDefaultChunk : lsh.chunk;
+    lsh.buckets = round_up_buckets(ceil_div(2 * length, chunk));
+  }
+  HEED_TRY(check_buckets(lsh.buckets));
+  if (lsh.chunk == 0) lsh.chunk = std::max<std::size_t>(1, ceil_div(2 * length, lsh.buckets));
+  lsh.chunk = std::min(lsh.chunk, std::max<std::size_t>(1, length));
+  return {};
+}
+
+Status LshAttention::State::resolve(const AttentionInputs& inputs, const AttentionOptions& options,
+                                    const LshOptions& lsh_, const AttentionOutputs& outputs) {
+  if (!lsh_.shared_query_key) {
+    HEED_TRY(resolve_problem(inputs, options, outputs, problem));
+  } else {
+    // Sizes and extents are checked first with the query in the place of the key.
+    AttentionInputs shared = inputs;
+    shared.key = inputs.query;
+    HEED_TRY(resolve_problem(shared, options, outputs, problem));
+    HEED_TRY(share_query_key(inputs));
+    shared.key = problem.inputs.key;
+    AttentionOptions excluding = options;
+    excluding.exclude_self = true;
+    HEED_TRY(resolve_problem(shared, excluding, outputs, problem));
+  }
+  HEED_TRY(resolve_parameters(lsh_));
+  return allocate();
+}
+
+Status LshAttention::State::allocate() {
+  const Problem& p = problem;
+  const std::size_t panel = kernels::table().panel_width;
+  HEED_TRY(hasher.prepare(p.head_dim, lsh.buckets, 0, lsh.rounds, lsh.seed));
+  HEED_TRY(queries.allocate(p.batch * p.heads, lsh.rounds, p.query_len, "query buckets"));
+  if (!lsh.shared_query_key) {
+    HEED_TRY(keys.allocate(p.batch * p.kv_heads, lsh.rounds, p.key_len, "key buckets"));
+  }
+  const std::size_t longest = std::max(p.query_len, p.key_len);
+  HEED_TRY(counts.allocate(lsh.buckets + 2, "bucket counts"));
+  HEED_TRY(query_starts.allocate(lsh.true_buckets ? lsh.buckets + 2 : 0, "bucket starts"));
+  HEED_TRY(key_starts.allocate(lsh.true_buckets ? lsh.buckets + 2 : 0, "bucket starts"));
+  HEED_TRY(margins.allocate(longest, "margins"));
+  smallest_margin = std::numeric_limits<float>::infinity();
+  visible_keys.assign(p.batch, p.key_len);
+  if (!p.options.key_mask.empty()) {
+    for (std::size_t b = 0; b < p.batch; ++b) {
+      const auto mask = p.options.key_mask.subspan(b * p.key_len, p.key_len);
+      visible_keys[b] = p.key_len - static_cast<std::size_t>(
+                                        std::count(mask.begin(), mask.end(), std::uint8_t{0}));
+    }
+  }
+  HEED_TRY(self_only.allocate(p.options.exclude_self ? p.batch * p.heads * p.query_len : 0,
+                              "self-only flags"));
+  std::fill(self_only.span().begin(), self_only.span().end(), std::uint8_t{0});
+  problem.self_only = self_only.span();
+  HEED_TRY(maximum.allocate(p.query_len, "running maximum"));
+  HEED_TRY(sum.allocate(p.query_len, "running sum"));
+  HEED_TRY(scratch.allocate(p.careful ? p.key_len : 0, "row of weights"));
+  HEED_TRY(tile.allocate(p, std::min(kLshTileRows, p.query_len)));
+  // True buckets are packed a block at a time; a chunk is packed whole and reused by the next one.
+  segment_capacity = kernels::kKeyBlock;
+  if (!lsh.true_buckets) {
+    for (std::size_t b = 0; b < p.batch; ++b) {
+      segment_capacity = std::max(segment_capacity, key_chunk(b));
+    }
+  }
+  const std::size_t padded = round_up(segment_capacity, panel);
+  for (PackedSegment& segment : segments) {
+    HEED_TRY(segment.keys.allocate(padded * p.head_dim, "packed keys"));
+    HEED_TRY(segment.values.allocate(padded * round_up(p.value_dim, panel), "packed values"));
+    HEED_TRY(segment.codes.allocate(padded * lsh.rounds, "packed codes"));
+  }
+  return {};
+}
+
+LshAttention::LshAttention() = default;
+LshAttention::~LshAttention() = default;
+LshAttention::LshAttention(LshAttention&&) noexcept = default;
+LshAttention& LshAttention::operator=(LshAttention&&) noexcept = default;
+
+Status LshAttention::prepare(const AttentionInputs& inputs, const AttentionOptions& options,
+                             const LshOptions& lsh, const AttentionOutputs& outputs) {
+  auto state = std::make_unique<State>();
+  HEED_TRY(state->resolve(inputs, options, lsh, outputs));
+  state_ = std::move(state);
+  return {};
+}
+
+}  // namespace heed

@@ -1,0 +1,219 @@
+// Read-outs of a finished LSH attention: structure, candidates, weights.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "attention/careful.hpp"
+#include "attention/dot_product_state.hpp"
+#include "attention/logit_rules.hpp"
+#include "attention/lsh_state.hpp"
+#include "attention/tile_reducer.hpp"
+#include "core/failure.hpp"
+
+namespace heed {
+namespace {
+
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+
+Status not_done() { return invalid_value("attention", "not done", "advance() until done()"); }
+
+/// Drops the candidates whose logit is hidden and orders the rest by key.
+void keep_visible(Candidates& candidates, std::span<const float> logits) {
+  std::vector<std::uint32_t> slots;
+  for (std::uint32_t c = 0; c < logits.size(); ++c) {
+    if (logits[c] != kHidden) slots.push_back(c);
+  }
+  std::sort(slots.begin(), slots.end(), [&](std::uint32_t x, std::uint32_t y) {
+    return candidates.keys[x] < candidates.keys[y];
+  });
+  Candidates kept;
+  for (const std::uint32_t slot : slots) {
+    kept.keys.push_back(candidates.keys[slot]);
+    kept.rounds.push_back(candidates.rounds[slot]);
+    kept.weights.push_back(logits[slot]);
+  }
+  candidates = std::move(kept);
+}
+
+}  // namespace
+
+Status LshAttention::State::weigh(std::size_t b, std::size_t h, std::size_t query, float logsumexp,
+                                  Candidates& out) const {
+  const Problem& p = problem;
+  if (!p.self_only.empty() && p.self_only[p.row_index(b, h, query)] != 0) {
+    out = {{static_cast<std::uint32_t>(p.position(query))}, {0}, {1.0f}};
+    return {};
+  }
+  collect_candidates(b, h, query, out);
+  const auto position_of = [&out](std::size_t c) -> std::size_t { return out.keys[c]; };
+  const std::size_t count = out.keys.size();
+  std::vector<float> logits(count);
+  if (p.careful) {
+    std::vector<double> weights(count);
+    const double own = careful_weights(p, b, h, query, out.keys, weights);
+    // Relative to another logsumexp the weights scale by exp(own - logsumexp).
+    const double factor = std::exp(std::min(0.0, own - static_cast<double>(logsumexp)));
+    for (std::size_t c = 0; c < count; ++c) logits[c] = static_cast<float>(weights[c] * factor);
+    std::vector<float> visible(count, 0.0f);
+    apply_rules(p, b, h, query, position_of, count, 1.0f, visible.data());
+    for (std::size_t c = 0; c < count; ++c) {
+      if (visible[c] == kHidden) logits[c] = kHidden;
+    }
+    keep_visible(out, logits);
+    return {};
+  }
+  const auto& kernel = kernels::table();
+  const auto& [queries_, key, value] = p.inputs;
+  kernel.row_logits(queries_.row(b, h, query), key.row(b, p.kv_head(h), 0), key.row_stride,
+                    out.keys.data(), count, p.head_dim, static_cast<float>(p.scale * kLog2E),
+                    logits.data());
+  apply_rules(p, b, h, query, position_of, count, static_cast<float>(kLog2E), logits.data());
+  keep_visible(out, logits);
+  if (logsumexp != kHidden) {
+    kernel.exp2_shifted(out.weights.data(), out.weights.size(),
+                        static_cast<float>(logsumexp * kLog2E), out.weights.data());
+  }
+  return {};
+}
+
+Status LshAttention::State::fill_row(const WeightTile& tile_, std::size_t query,
+                                     Candidates& candidates_, std::span<float> row) const {
+  std::fill(row.begin(), row.end(), 0.0f);
+  const float logsumexp =
+      problem.outputs.logsumexp[problem.row_index(tile_.batch, tile_.head, query)];
+  HEED_TRY(weigh(tile_.batch, tile_.head, query, logsumexp, candidates_));
+  for (std::size_t c = 0; c < candidates_.keys.size(); ++c) {
+    const std::size_t key = candidates_.keys[c];
+    if (key >= tile_.columns.begin && key < tile_.columns.end) {
+      row[key - tile_.columns.begin] = candidates_.weights[c];
+    }
+  }
+  return {};
+}
+
+std::size_t LshAttention::rounds() const { return state_ == nullptr ? 0 : state_->lsh.rounds; }
+std::size_t LshAttention::buckets() const { return state_ == nullptr ? 0 : state_->lsh.buckets; }
+std::size_t LshAttention::chunk() const { return state_ == nullptr ? 0 : state_->lsh.chunk; }
+
+AttentionInputs LshAttention::exact_inputs() const {
+  return state_ == nullptr ? AttentionInputs{} : state_->problem.inputs;
+}
+
+AttentionOptions LshAttention::exact_options() const {
+  return state_ == nullptr ? AttentionOptions{} : state_->problem.options;
+}
+
+LshCost LshAttention::cost() const {
+  if (!done()) return {};
+  return {state_->candidate_pairs, state_->problem.visible_pairs()};
+}
+
+std::span<const std::uint32_t> LshAttention::query_buckets(std::size_t batch, std::size_t head,
+                                                           std::size_t round) const {
+  const State& s = *state_;
+  return s.queries.slice(s.queries.bucket, s.query_sequence(batch, head), round);
+}
+std::span<const std::uint32_t> LshAttention::key_buckets(std::size_t batch, std::size_t head,
+                                                         std::size_t round) const {
+  const State& s = *state_;
+  return s.hashed_keys().slice(s.hashed_keys().bucket, s.key_sequence(batch, head), round);
+}
+std::span<const std::uint32_t> LshAttention::query_order(std::size_t batch, std::size_t head,
+                                                         std::size_t round) const {
+  const State& s = *state_;
+  return s.queries.slice(s.queries.order, s.query_sequence(batch, head), round);
+}
+std::span<const std::uint32_t> LshAttention::key_order(std::size_t batch, std::size_t head,
+                                                       std::size_t round) const {
+  const State& s = *state_;
+  return s.hashed_keys().slice(s.hashed_keys().order, s.key_sequence(batch, head), round);
+}
+
+Status LshAttention::candidates(std::size_t batch, std::size_t head, std::size_t query,
+                                std::vector<std::uint32_t>& keys,
+                                std::vector<std::uint32_t>& rounds) const {
+  if (!done()) return not_done();
+  const Problem& p = state_->problem;
+  const WeightTile one{.batch = batch, .head = head, .rows = {query, query + 1}, .columns = {}};
+  HEED_TRY(check_tile(one, {}, p.batch, p.heads, p.query_len, p.key_len));
+  Candidates found;
+  HEED_TRY(state_->weigh(batch, head, query, kHidden, found));
+  keys = std::move(found.keys);
+  rounds = std::move(found.rounds);
+  return {};
+}
+
+Status LshAttention::weights(const WeightTile& tile, const TileOutputs& out) const {
+  if (!done()) return not_done();
+  const Problem& p = state_->problem;
+  if (p.outputs.logsumexp.empty()) return invalid_value("logsumexp", "none", "an output for it");
+  HEED_TRY(check_tile(tile, out, p.batch, p.heads, p.query_len, p.key_len));
+  Buffer<float> row;
+  HEED_TRY(row.allocate(tile.columns.size(), "row of weights"));
+  TileReducer reducer(tile, out);
+  Candidates candidates;
+  for (std::size_t i = tile.rows.begin; i < tile.rows.end; ++i) {
+    HEED_TRY(state_->fill_row(tile, i, candidates, row.span()));
+    reducer.add(i, row.data());
+  }
+  return {};
+}
+
+Status LshAttention::weight_difference(Attention& exact, const WeightTile& tile,
+                                       const TileOutputs& out) const {
+  if (!done() || !exact.done()) return not_done();
+  const Problem& p = state_->problem;
+  Attention::State& other = *exact.state_;
+  const Problem& q = other.problem;
+  if (p.outputs.logsumexp.empty() || q.outputs.logsumexp.empty()) {
+    return invalid_value("logsumexp", "none", "an output for it");
+  }
+  if (p.batch != q.batch || p.heads != q.heads || p.query_len != q.query_len ||
+      p.key_len != q.key_len) {
+    return invalid_shape("exact", "another problem", "attention over the same inputs");
+  }
+  HEED_TRY(check_tile(tile, out, p.batch, p.heads, p.query_len, p.key_len));
+  Buffer<float> row;
+  HEED_TRY(row.allocate(tile.columns.size(), "row of weights"));
+  TileReducer reducer(tile, out);
+  Candidates candidates;
+  for (std::size_t i = tile.rows.begin; i < tile.rows.end; i += kQueryTileRows) {
+    const std::size_t rows = std::min(kQueryTileRows, tile.rows.end - i);
+    HEED_TRY(other.weight_block(tile, i, rows));
+    for (std::size_t r = 0; r < rows; ++r) {
+      HEED_TRY(state_->fill_row(tile, i + r, candidates, row.span()));
+      const float* const weight = other.weight_rows.data() + r * tile.columns.size();
+      for (std::size_t c = 0; c < row.size(); ++c) row[c] -= weight[c];
+      reducer.add(i + r, row.data());
+    }
+  }
+  return {};
+}
+
+Status LshAttention::weight_row(std::size_t batch, std::size_t head, std::size_t query,
+                                std::span<float> out) const {
+  if (!done()) return not_done();
+  const std::size_t key_len = state_->problem.key_len;
+  if (out.size() != key_len) {
+    return invalid_shape("out", std::to_string(out.size()), std::to_string(key_len) + " (key_len)");
+  }
+  return weights(
+      {.batch = batch, .head = head, .rows = {query, query + 1}, .columns = {0, key_len}},
+      {.peak = out, .mean = {}});
+}
+
+std::size_t LshAttention::workspace_bytes() const {
+  if (state_ == nullptr) return 0;
+  const State& s = *state_;
+  std::size_t bytes = s.shared_keys.bytes() + s.self_only.bytes() + s.hasher.bytes() +
+                      s.queries.bytes() + s.keys.bytes() + s.counts.bytes() +
+                      s.query_starts.bytes() + s.key_starts.bytes() + s.margins.bytes() +
+                      s.tile.bytes() + s.maximum.bytes() + s.sum.bytes() + s.scratch.bytes();
+  for (const PackedSegment& segment : s.segments) {
+    bytes += segment.keys.bytes() + segment.values.bytes() + segment.codes.bytes();
+  }
+  return bytes;
+}
+
+}  // namespace heed
