@@ -23,7 +23,7 @@ struct LshOptions {
   std::size_t rounds = 4;
   /// Even. 0: chosen so that a bucket holds half a chunk on average, at least 2.
   std::size_t buckets = 0;
-  /// Vectors per chunk. 0: 2 * length / buckets as in the paper.
+  /// Vectors per chunk. 0: 2 * length / buckets as in the paper; 64 when buckets is 0 too.
   std::size_t chunk = 0;
   std::uint64_t seed = 0;
   /// Keys are the queries divided by their norms and `key` is ignored (section 2, "shared-QK").

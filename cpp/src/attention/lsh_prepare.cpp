@@ -60,8 +60,8 @@ Status LshAttention::State::resolve_parameters(const LshOptions& wanted) {
   }
   const std::size_t length = std::max(problem.query_len, problem.key_len);
   if (lsh.buckets == 0) {
-    const std::size_t chunk = lsh.chunk == 0 ? kDefaultChunk : lsh.chunk;
-    lsh.buckets = round_up_buckets(ceil_div(2 * length, chunk));
+    if (lsh.chunk == 0) lsh.chunk = kDefaultChunk;
+    lsh.buckets = round_up_buckets(ceil_div(2 * length, lsh.chunk));
   }
   HEED_TRY(check_buckets(lsh.buckets));
   if (lsh.chunk == 0) lsh.chunk = std::max<std::size_t>(1, ceil_div(2 * length, lsh.buckets));

@@ -2,35 +2,42 @@
 // acc[r][c] += sum_t a(t, r) * b[t][c], and the two products built from it.
 #pragma once
 
-#include <limits>
-
 #include "kernels/kernel_table.hpp"
 #include "kernels/simd.hpp"
 
 namespace heed::kernels {
 
-/// One register tile. a(t, r) = a[t * kStep + r * kRow]; b has panel_width floats a step. The
-/// strides are constants so that every operand is one base register and an immediate offset.
+/// The accumulators of one register tile, row by row.
+template <class Arch>
+struct Accumulators {
+  using Shape = RegisterTile<Arch>;
+  static constexpr std::size_t kCount = Shape::kGroupRows * Shape::kPanelVectors;
+  static constexpr std::size_t row(std::size_t i) { return i / Shape::kPanelVectors; }
+  static constexpr std::size_t column(std::size_t i) {
+    return i % Shape::kPanelVectors * Shape::kWidth;
+  }
+  Floats<Arch> value[kCount];
+};
+
+/// acc[r][c] += sum over `steps` t of a[t * kStep + r * kRow] * b[t * panel_width + c]. The strides
+/// are constants so that every operand is one base register and an immediate offset.
 template <class Arch, std::size_t kStep, std::size_t kRow>
-[[gnu::always_inline]] inline void panel_product(
-    const float* a, const float* b, std::size_t steps,
-    Floats<Arch> (&acc)[RegisterTile<Arch>::kGroupRows][RegisterTile<Arch>::kPanelVectors]) {
+[[gnu::always_inline]] inline void panel_product(const float* a, const float* b, std::size_t steps,
+                                                 Accumulators<Arch>& acc) {
   using Shape = RegisterTile<Arch>;
   using F = Floats<Arch>;
   for (std::size_t t = 0; t < steps; ++t) {
     F column[Shape::kPanelVectors];
-#pragma GCC unroll 4
-    for (std::size_t v = 0; v < Shape::kPanelVectors; ++v) {
+    unroll<Shape::kPanelVectors>([&](auto v) __attribute__((always_inline)) {
       column[v] = F::load_unaligned(b + v * Shape::kWidth);
-    }
-#pragma GCC unroll 16
-    for (std::size_t r = 0; r < Shape::kGroupRows; ++r) {
+    });
+    unroll<Shape::kGroupRows>([&](auto r) __attribute__((always_inline)) {
       const F factor(a[r * kRow]);
-#pragma GCC unroll 4
-      for (std::size_t v = 0; v < Shape::kPanelVectors; ++v) {
-        acc[r][v] = multiply_add<Arch>(factor, column[v], acc[r][v]);
-      }
-    }
+      unroll<Shape::kPanelVectors>([&](auto v) __attribute__((always_inline)) {
+        constexpr std::size_t i = r * Shape::kPanelVectors + v;
+        acc.value[i] = multiply_add<Arch>(factor, column[v], acc.value[i]);
+      });
+    });
     a += kStep;
     b += Shape::kPanelWidth;
   }
@@ -40,26 +47,18 @@ template <class Arch>
 void logits(const float* packed_queries, std::size_t groups, const float* packed_keys,
             std::size_t keys, std::size_t dim, float* s) {
   using Shape = RegisterTile<Arch>;
-  using F = Floats<Arch>;
+  using Tile = Accumulators<Arch>;
   for (std::size_t c = 0; c < keys; c += Shape::kPanelWidth) {
-    const float* const panel = packed_keys + c * dim;
     for (std::size_t g = 0; g < groups; ++g) {
-      F acc[Shape::kGroupRows][Shape::kPanelVectors];
-#pragma GCC unroll 16
-      for (auto& row : acc) {
-#pragma GCC unroll 4
-        for (F& x : row) x = F(0.0f);
-      }
-      panel_product<Arch, Shape::kGroupRows, 1>(packed_queries + g * Shape::kGroupRows * dim, panel,
-                                                dim, acc);
+      Tile acc;
+      unroll<Tile::kCount>(
+          [&](auto i) __attribute__((always_inline)) { acc.value[i] = Floats<Arch>(0.0f); });
+      panel_product<Arch, Shape::kGroupRows, 1>(packed_queries + g * Shape::kGroupRows * dim,
+                                                packed_keys + c * dim, dim, acc);
       float* const out = s + g * Shape::kGroupRows * kKeyBlock + c;
-#pragma GCC unroll 16
-      for (std::size_t r = 0; r < Shape::kGroupRows; ++r) {
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < Shape::kPanelVectors; ++v) {
-          acc[r][v].store_unaligned(out + r * kKeyBlock + v * Shape::kWidth);
-        }
-      }
+      unroll<Tile::kCount>([&](auto i) __attribute__((always_inline)) {
+        acc.value[i].store_unaligned(out + Tile::row(i) * kKeyBlock + Tile::column(i));
+      });
     }
   }
 }
@@ -68,30 +67,24 @@ template <class Arch>
 void accumulate(const float* p, std::size_t groups, const float* decay, const float* packed_values,
                 std::size_t values_stride, std::size_t keys, std::size_t dim, float* o) {
   using Shape = RegisterTile<Arch>;
+  using Tile = Accumulators<Arch>;
   using F = Floats<Arch>;
   const std::size_t panels = (dim + Shape::kPanelWidth - 1) / Shape::kPanelWidth;
-  const std::size_t o_stride = panels * Shape::kPanelWidth;
+  const std::size_t stride = panels * Shape::kPanelWidth;
   for (std::size_t c = 0; c < panels; ++c) {
     const float* const panel = packed_values + c * values_stride * Shape::kPanelWidth;
     for (std::size_t g = 0; g < groups; ++g) {
-      float* const out = o + g * Shape::kGroupRows * o_stride + c * Shape::kPanelWidth;
-      F acc[Shape::kGroupRows][Shape::kPanelVectors];
-#pragma GCC unroll 16
-      for (std::size_t r = 0; r < Shape::kGroupRows; ++r) {
-        const F factor(decay[g * Shape::kGroupRows + r]);
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < Shape::kPanelVectors; ++v) {
-          acc[r][v] = factor * F::load_unaligned(out + r * o_stride + v * Shape::kWidth);
-        }
-      }
+      float* const out = o + g * Shape::kGroupRows * stride + c * Shape::kPanelWidth;
+      const float* const factor = decay + g * Shape::kGroupRows;
+      Tile acc;
+      unroll<Tile::kCount>([&](auto i) __attribute__((always_inline)) {
+        acc.value[i] = F(factor[Tile::row(i)]) *
+                       F::load_unaligned(out + Tile::row(i) * stride + Tile::column(i));
+      });
       panel_product<Arch, 1, kKeyBlock>(p + g * Shape::kGroupRows * kKeyBlock, panel, keys, acc);
-#pragma GCC unroll 16
-      for (std::size_t r = 0; r < Shape::kGroupRows; ++r) {
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < Shape::kPanelVectors; ++v) {
-          acc[r][v].store_unaligned(out + r * o_stride + v * Shape::kWidth);
-        }
-      }
+      unroll<Tile::kCount>([&](auto i) __attribute__((always_inline)) {
+        acc.value[i].store_unaligned(out + Tile::row(i) * stride + Tile::column(i));
+      });
     }
   }
 }
