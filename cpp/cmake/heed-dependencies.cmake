@@ -1,5 +1,5 @@
-# The two libraries heed is built with: xsimd (headers, seen by the kernels only) and Catch2 (tests).
-# Each comes from find_package, from .toolchain/ as scripts/setup-toolchain leaves it, or from its
+# The libraries heed is built with: xsimd (headers, seen by the kernels only), Catch2 (tests) and
+# Google Benchmark (benchmarks). Each comes from find_package, from .toolchain/ as scripts/setup-toolchain leaves it, or from its
 # repository at a pinned tag.
 include(FetchContent)
 set(FETCHCONTENT_QUIET OFF)
@@ -40,4 +40,16 @@ function(heed_provide_catch2)
     target_compile_options(Catch2 PUBLIC -fwasm-exceptions)
     target_link_options(Catch2 PUBLIC -fwasm-exceptions)
   endif()
+endfunction()
+
+# Provides the target benchmark::benchmark (Google Benchmark, native only).
+function(heed_provide_benchmark)
+  find_package(benchmark CONFIG QUIET GLOBAL)
+  if(benchmark_FOUND)
+    return()
+  endif()
+  set(BENCHMARK_ENABLE_TESTING OFF)
+  FetchContent_Declare(benchmark GIT_REPOSITORY https://github.com/google/benchmark.git
+                       GIT_TAG v1.9.1 GIT_SHALLOW ON)
+  FetchContent_MakeAvailable(benchmark)
 endfunction()
