@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Helpers of the scripts that build and test. Sourced after lib-system.sh, not run.
 
 # quietly COMMAND...: runs it, and shows what it printed only if it fails.

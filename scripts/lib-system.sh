@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Helpers shared by the scripts: messages, system packages, the checkout's root. Sourced, not run.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
