@@ -59,7 +59,7 @@ void LshAttention::State::hash_head(std::size_t b, std::size_t h) {
 void LshAttention::State::start_round(std::size_t b, std::size_t h) {
   for (PackedSegment& segment : segments) segment.range = {};
   if (!lsh.true_buckets) return;
-  const auto starts = [this](std::span<const std::uint32_t> bucket, Buffer<std::uint32_t>& out) {
+  const auto starts = [](std::span<const std::uint32_t> bucket, Buffer<std::uint32_t>& out) {
     std::fill(out.span().begin(), out.span().end(), 0u);
     for (const std::uint32_t k : bucket) ++out[k + 1];
     std::partial_sum(out.span().begin(), out.span().end(), out.data());
