@@ -21,23 +21,28 @@ Session::Session(const Problem& problem, std::size_t lsh_context, std::size_t ls
     : problem_(problem), lsh_context_(lsh_context), lsh_logsumexp_(lsh_logsumexp) {}
 
 bool Session::prepare_lsh(const Options& options, const LshOptions& lsh) {
-  return keep(lsh_.prepare(inputs_of(problem_), options_of(problem_, options), lsh,
-                           outputs_of(problem_, lsh_context_, lsh_logsumexp_)));
+  auto prepared = std::make_shared<LshAttention>();
+  const bool ok = keep(prepared->prepare(inputs_of(problem_), options_of(problem_, options), lsh,
+                                         outputs_of(problem_, lsh_context_, lsh_logsumexp_)));
+  if (ok) lsh_ = std::move(prepared);
+  return ok;
 }
 
 bool Session::prepare_exact() {
-  return keep(exact_.prepare(lsh_.exact_inputs(), lsh_.exact_options(),
-                             outputs_of(problem_, problem_.context, problem_.logsumexp)));
+  const bool ok = keep(exact_.prepare(lsh_->exact_inputs(), lsh_->exact_options(),
+                                      outputs_of(problem_, problem_.context, problem_.logsumexp)));
+  if (ok) exact_source_ = lsh_;
+  return ok;
 }
 
 bool Session::advance(int kind, double work) {
-  return keep(kind == kExact ? exact_.advance(work) : lsh_.advance(work));
+  return keep(kind == kExact ? exact_.advance(work) : lsh_->advance(work));
 }
 
-bool Session::done(int kind) const { return kind == kExact ? exact_.done() : lsh_.done(); }
+bool Session::done(int kind) const { return kind == kExact ? exact_.done() : lsh_->done(); }
 
 double Session::progress(int kind) const {
-  return kind == kExact ? exact_.progress() : lsh_.progress();
+  return kind == kExact ? exact_.progress() : lsh_->progress();
 }
 
 bool Session::tile(int kind, const Tile& t, std::size_t peak, std::size_t mean) {
@@ -53,38 +58,38 @@ bool Session::tile(int kind, const Tile& t, std::size_t peak, std::size_t mean) 
     case kExact:
       return keep(exact_.weights(tile, out));
     case kLsh:
-      return keep(lsh_.weights(tile, out));
+      return keep(lsh_->weights(tile, out));
     default:
-      return keep(lsh_.weight_difference(exact_, tile, out));
+      return keep(lsh_->weight_difference(exact_, tile, out));
   }
 }
 
 bool Session::find_candidates(std::size_t batch, std::size_t head, std::size_t query) {
-  return keep(lsh_.candidates(batch, head, query, candidate_keys_, candidate_rounds_));
+  return keep(lsh_->candidates(batch, head, query, candidate_keys_, candidate_rounds_));
 }
 
 Slice Session::candidate_keys() const { return slice_of(candidate_keys_); }
 Slice Session::candidate_rounds() const { return slice_of(candidate_rounds_); }
 
 Slice Session::query_buckets(std::size_t batch, std::size_t head, std::size_t round) const {
-  return slice_of(lsh_.query_buckets(batch, head, round));
+  return slice_of(lsh_->query_buckets(batch, head, round));
 }
 Slice Session::key_buckets(std::size_t batch, std::size_t head, std::size_t round) const {
-  return slice_of(lsh_.key_buckets(batch, head, round));
+  return slice_of(lsh_->key_buckets(batch, head, round));
 }
 Slice Session::query_order(std::size_t batch, std::size_t head, std::size_t round) const {
-  return slice_of(lsh_.query_order(batch, head, round));
+  return slice_of(lsh_->query_order(batch, head, round));
 }
 Slice Session::key_order(std::size_t batch, std::size_t head, std::size_t round) const {
-  return slice_of(lsh_.key_order(batch, head, round));
+  return slice_of(lsh_->key_order(batch, head, round));
 }
 
 bool Session::measure_quality(std::size_t sample, std::uint64_t seed) {
-  return keep(lsh_.quality(exact_, sample, seed, quality_));
+  return keep(lsh_->quality(exact_, sample, seed, quality_));
 }
 
 bool Session::explain(std::size_t batch, std::size_t head, std::size_t query, std::size_t key) {
-  return keep(explain_cell(exact_, lsh_, batch, head, query, key, cell_));
+  return keep(explain_cell(exact_, *lsh_, batch, head, query, key, cell_));
 }
 
 Cell Session::cell() const {
@@ -101,7 +106,7 @@ Cell Session::cell() const {
 }
 
 double Session::workspace_bytes(int kind) const {
-  return static_cast<double>(kind == kExact ? exact_.workspace_bytes() : lsh_.workspace_bytes());
+  return static_cast<double>(kind == kExact ? exact_.workspace_bytes() : lsh_->workspace_bytes());
 }
 
 }  // namespace heed::wasm

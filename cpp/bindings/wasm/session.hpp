@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "heed/cell.hpp"
@@ -47,7 +49,8 @@ class Session {
   Session(const Problem& problem, std::size_t lsh_context, std::size_t lsh_logsumexp);
 
   bool prepare_lsh(const Options& options, const LshOptions& lsh);
-  /// Prepares exact attention over LSH's inputs and options; prepare_lsh() comes first.
+  /// Prepares exact attention over LSH's inputs and options; prepare_lsh() comes first. Until it is
+  /// called, exact attention stays as it was.
   bool prepare_exact();
   bool advance(int kind, double work);
   bool done(int kind) const;
@@ -60,10 +63,10 @@ class Session {
   Slice key_buckets(std::size_t batch, std::size_t head, std::size_t round) const;
   Slice query_order(std::size_t batch, std::size_t head, std::size_t round) const;
   Slice key_order(std::size_t batch, std::size_t head, std::size_t round) const;
-  std::size_t rounds() const { return lsh_.rounds(); }
-  std::size_t buckets() const { return lsh_.buckets(); }
-  std::size_t chunk() const { return lsh_.chunk(); }
-  LshCost cost() const { return lsh_.cost(); }
+  std::size_t rounds() const { return lsh_->rounds(); }
+  std::size_t buckets() const { return lsh_->buckets(); }
+  std::size_t chunk() const { return lsh_->chunk(); }
+  LshCost cost() const { return lsh_->cost(); }
   bool measure_quality(std::size_t sample, std::uint64_t seed);
   LshQuality quality() const { return quality_; }
   bool explain(std::size_t batch, std::size_t head, std::size_t query, std::size_t key);
@@ -74,7 +77,10 @@ class Session {
   Problem problem_;
   std::size_t lsh_context_, lsh_logsumexp_;
   Attention exact_;
-  LshAttention lsh_;
+  // Under shared_query_key exact attention reads the normalised keys of the LSH attention it was
+  // prepared from, which therefore lives on when LSH is prepared anew.
+  std::shared_ptr<LshAttention> lsh_ = std::make_shared<LshAttention>();
+  std::shared_ptr<LshAttention> exact_source_;
   std::vector<std::uint32_t> candidate_keys_, candidate_rounds_;
   LshQuality quality_;
   CellArithmetic cell_;

@@ -120,8 +120,10 @@ export interface Tile {
   readonly mean: Float32Array<ArrayBuffer>;
 }
 
+export type Mechanism = 'exact' | 'lsh';
+
 /** What a tile or row shows: exact weights, LSH weights, or LSH minus exact. */
-export type WeightKind = 'exact' | 'lsh' | 'difference';
+export type WeightKind = Mechanism | 'difference';
 
 /** Keys a query attends to under LSH, ascending, and the first round that found each. */
 export interface Candidates {
@@ -135,6 +137,36 @@ export interface LshStructure {
   readonly keyBuckets: Uint32Array<ArrayBuffer>;
   readonly queryOrder: Uint32Array<ArrayBuffer>;
   readonly keyOrder: Uint32Array<ArrayBuffer>;
+}
+
+/** One query's attention to one key under one mechanism. */
+export interface CellShare {
+  /** Of the query, natural logarithm. */
+  readonly logsumexp: number;
+  /** exp(logit - logsumexp); 0 when the mechanism does not see the key. */
+  readonly weight: number;
+  /** 1 + number of keys with a larger weight. */
+  readonly rank: number;
+  /** weight * v_j, [valueDim]. */
+  readonly contribution: Float32Array<ArrayBuffer>;
+  /** The query's whole context, [valueDim]. */
+  readonly context: Float32Array<ArrayBuffer>;
+}
+
+/** From the dot product to the share of the context; see cpp/include/heed/cell.hpp. */
+export interface CellArithmetic {
+  /** q_t * k_t, [headDim]; k is normalised under sharedQueryKey. */
+  readonly products: Float32Array<ArrayBuffer>;
+  readonly dot: number;
+  readonly scaled: number;
+  /** After the soft cap. */
+  readonly capped: number;
+  /** After the bias; -Infinity when hidden. */
+  readonly logit: number;
+  readonly hiddenBy: 'nothing' | 'keyMask' | 'mask' | 'bias' | 'causal' | 'window' | 'self';
+  readonly exact: CellShare;
+  /** candidate: the pair met in some round, the first of which is round, or -1. */
+  readonly lsh: CellShare & { readonly candidate: boolean; readonly round: number };
 }
 
 /** Weights are row-major [outFeatures, inFeatures] as in PyTorch's nn.Linear. */

@@ -1,0 +1,144 @@
+// Checks arguments and lays them out in the heap, in the structs that the bindings take.
+
+import type { LshOptions as ModuleLshOptions, Options, Problem } from './generated/heed.mjs';
+import { HeedError } from './errors.ts';
+import type { HeapScope } from './heap.ts';
+import type { AttentionInputs, AttentionOptions, AttentionShape, Broadcast, LshOptions } from './types.ts';
+
+export type FullShape = Required<AttentionShape>;
+
+/** A count: an integer from `least` to 2^32 - 1. */
+export function checkCount(value: unknown, field: string, least = 0): number {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value >= 2 ** 32) {
+    throw new HeedError({ code: 'invalid-shape', field, received: String(value), expected: `an integer of at least ${least}` });
+  }
+  return value;
+}
+
+function checkNumber(value: unknown, field: string): number {
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    throw new HeedError({ code: 'invalid-value', field, received: String(value), expected: 'a finite number' });
+  }
+  return value;
+}
+
+function checkBoolean(value: unknown, field: string): boolean {
+  if (typeof value !== 'boolean') {
+    throw new HeedError({ code: 'invalid-value', field, received: String(value), expected: 'true or false' });
+  }
+  return value;
+}
+
+/** A typed array of the given kind and length. */
+export function checkArray<T extends Float32Array | Uint8Array>(
+  value: unknown, kind: new (n: number) => T, length: number, field: string, what: string,
+): T {
+  if (!(value instanceof kind)) {
+    const received = value === null ? 'null' : typeof value === 'object' ? value.constructor.name : typeof value;
+    throw new HeedError({ code: 'invalid-value', field, received, expected: `a ${kind.name}` });
+  }
+  if (value.length !== length) {
+    throw new HeedError({ code: 'invalid-shape', field, received: `${value.length} elements`, expected: `${length} (${what})` });
+  }
+  return value;
+}
+
+export function fullShape(shape: AttentionShape): FullShape {
+  const batch = checkCount(shape.batch ?? 1, 'shape.batch');
+  const heads = checkCount(shape.heads ?? 1, 'shape.heads');
+  const kvHeads = checkCount(shape.kvHeads ?? heads, 'shape.kvHeads');
+  const queryLen = checkCount(shape.queryLen, 'shape.queryLen');
+  const keyLen = checkCount(shape.keyLen ?? queryLen, 'shape.keyLen');
+  const headDim = checkCount(shape.headDim, 'shape.headDim', 1);
+  const valueDim = checkCount(shape.valueDim ?? headDim, 'shape.valueDim', 1);
+  return { batch, heads, kvHeads, queryLen, keyLen, headDim, valueDim };
+}
+
+/** Elements of context and of logsumexp. */
+export function outputSizes(s: FullShape): { context: number; logsumexp: number } {
+  const logsumexp = s.batch * s.heads * s.queryLen;
+  return { context: logsumexp * s.valueDim, logsumexp };
+}
+
+/** Copies query, key and value into the heap and makes room for the outputs. */
+export function placeProblem(scope: HeapScope, inputs: AttentionInputs, shape: FullShape, sharedQueryKey = false): Problem {
+  const s = shape;
+  const query = checkArray(inputs.query, Float32Array, s.batch * s.heads * s.queryLen * s.headDim, 'query', 'batch * heads * queryLen * headDim');
+  // Under sharedQueryKey the key is not read, so any is accepted, even none.
+  const key = sharedQueryKey ? undefined
+    : checkArray(inputs.key, Float32Array, s.batch * s.kvHeads * s.keyLen * s.headDim, 'key', 'batch * kvHeads * keyLen * headDim');
+  const value = checkArray(inputs.value, Float32Array, s.batch * s.kvHeads * s.keyLen * s.valueDim, 'value', 'batch * kvHeads * keyLen * valueDim');
+  const sizes = outputSizes(s);
+  const queryAddress = scope.floats(query, 'query');
+  return {
+    ...s,
+    query: queryAddress,
+    key: key === undefined ? queryAddress : scope.floats(key, 'key'),
+    value: scope.floats(value, 'value'),
+    context: scope.allocate(sizes.context, 'context'),
+    logsumexp: scope.allocate(sizes.logsumexp, 'logsumexp'),
+  };
+}
+
+function checkBroadcast<T extends Float32Array | Uint8Array>(
+  tensor: Broadcast<T>, kind: new (n: number) => T, field: string, keyLen: number,
+): readonly [number, number, number] {
+  const [batch, heads, rows, columns] = tensor.shape.map((size, axis) => checkCount(size, `${field}.shape[${axis}]`)) as [number, number, number, number];
+  if (columns !== keyLen) {
+    throw new HeedError({ code: 'invalid-shape', field: `${field}.shape[3]`, received: String(columns), expected: `${keyLen} (keyLen)` });
+  }
+  checkArray(tensor.data, kind, batch * heads * rows * columns, `${field}.data`, 'the product of its shape');
+  return [batch, heads, rows];
+}
+
+/** Copies masks and bias into the heap. */
+export function placeOptions(scope: HeapScope, options: AttentionOptions, shape: { batch: number; keyLen: number }): Options {
+  const o = options;
+  const out: Options = {
+    scale: o.scale === undefined ? undefined : checkNumber(o.scale, 'scale'),
+    causalOffset: o.causalOffset === undefined ? undefined : checkNumber(o.causalOffset, 'causalOffset'),
+    windowLeft: o.windowLeft === undefined ? undefined : checkCount(o.windowLeft, 'windowLeft'),
+    windowRight: o.windowRight === undefined ? undefined : checkCount(o.windowRight, 'windowRight'),
+    causal: checkBoolean(o.causal ?? false, 'causal'),
+    softCap: checkNumber(o.softCap ?? 0, 'softCap'),
+    excludeSelf: checkBoolean(o.excludeSelf ?? false, 'excludeSelf'),
+    keyMask: 0,
+    mask: 0, maskBatch: 0, maskHeads: 0, maskRows: 0,
+    bias: 0, biasBatch: 0, biasHeads: 0, biasRows: 0,
+  };
+  if (o.causalOffset !== undefined && !Number.isSafeInteger(o.causalOffset)) {
+    throw new HeedError({ code: 'invalid-value', field: 'causalOffset', received: String(o.causalOffset), expected: 'an integer' });
+  }
+  if (o.keyMask !== undefined) {
+    out.keyMask = scope.bytes(checkArray(o.keyMask, Uint8Array, shape.batch * shape.keyLen, 'keyMask', 'batch * keyLen'), 'keyMask');
+  }
+  if (o.mask !== undefined) {
+    [out.maskBatch, out.maskHeads, out.maskRows] = checkBroadcast(o.mask, Uint8Array, 'mask', shape.keyLen);
+    out.mask = scope.bytes(o.mask.data, 'mask');
+  }
+  if (o.bias !== undefined) {
+    [out.biasBatch, out.biasHeads, out.biasRows] = checkBroadcast(o.bias, Float32Array, 'bias', shape.keyLen);
+    out.bias = scope.floats(o.bias.data, 'bias');
+  }
+  return out;
+}
+
+/** A seed as the 64 bits the generator takes. */
+export function checkSeed(seed: number | bigint, field: string): bigint {
+  const fits = typeof seed === 'bigint' ? seed >= 0n && seed < 2n ** 64n : Number.isSafeInteger(seed) && seed >= 0;
+  if (!fits) {
+    throw new HeedError({ code: 'invalid-value', field, received: String(seed), expected: 'an integer from 0 to 2^64 - 1, a bigint when above 2^53' });
+  }
+  return BigInt(seed);
+}
+
+export function moduleLshOptions(lsh: LshOptions): ModuleLshOptions {
+  return {
+    rounds: checkCount(lsh.rounds ?? 4, 'rounds'),
+    buckets: checkCount(lsh.buckets ?? 0, 'buckets'),
+    chunk: checkCount(lsh.chunk ?? 0, 'chunk'),
+    seed: checkSeed(lsh.seed ?? 0, 'seed'),
+    sharedQueryKey: checkBoolean(lsh.sharedQueryKey ?? false, 'sharedQueryKey'),
+    trueBuckets: checkBoolean(lsh.trueBuckets ?? false, 'trueBuckets'),
+  };
+}

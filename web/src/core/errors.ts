@@ -1,0 +1,44 @@
+// The one error type of heed: what was wrong, where, what was seen, what would be right.
+
+export type HeedErrorCode =
+  | 'invalid-shape'
+  | 'invalid-value'
+  | 'overflow'
+  | 'out-of-memory'
+  | 'wasm-unavailable'
+  | 'disposed'
+  | 'aborted'
+  | 'worker-died';
+
+/** The parts of an error that cross a worker boundary. */
+export interface HeedErrorParts {
+  readonly code: HeedErrorCode;
+  readonly field: string;
+  readonly received: string;
+  readonly expected: string;
+}
+
+export class HeedError extends Error implements HeedErrorParts {
+  override readonly name = 'HeedError';
+  readonly code: HeedErrorCode;
+  /** The argument at fault, for instance "query" or "lsh.buckets". */
+  readonly field: string;
+  readonly received: string;
+  readonly expected: string;
+
+  constructor(parts: HeedErrorParts, options?: ErrorOptions) {
+    super(`${parts.field}: received ${parts.received}, expected ${parts.expected}`, options);
+    this.code = parts.code;
+    this.field = parts.field;
+    this.received = parts.received;
+    this.expected = parts.expected;
+  }
+}
+
+export function disposedError(what: string): HeedError {
+  return new HeedError({ code: 'disposed', field: what, received: 'a call after dispose()', expected: 'no call after dispose()' });
+}
+
+export function abortedError(): HeedError {
+  return new HeedError({ code: 'aborted', field: 'signal', received: 'abort', expected: 'no abort' });
+}

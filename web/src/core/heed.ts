@@ -1,0 +1,153 @@
+// The facade over one instance of the WebAssembly module: typed arguments in, copies out.
+
+import { checkArray, checkCount, checkSeed, fullShape, moduleLshOptions, outputSizes, placeOptions, placeProblem } from './arguments.ts';
+import { HeedError } from './errors.ts';
+import { check, HeapScope, readFloats, readUints } from './heap.ts';
+import type { HeedModule } from './heap.ts';
+import { Session } from './session.ts';
+import type {
+  AttentionInputs, AttentionOptions, AttentionResult, Linear, LshOptions, LshResult, MultiHeadInputs, MultiHeadResult,
+} from './types.ts';
+
+export class Heed {
+  readonly #module: HeedModule;
+
+  constructor(module: HeedModule) {
+    this.#module = module;
+  }
+
+  /** "wasm-simd128" or "wasm-relaxed". */
+  get instructionSet(): string {
+    return this.#module.instructionSet() as string;
+  }
+
+  /** Bytes of WebAssembly memory; it grows and never shrinks. */
+  memoryBytes(): number {
+    return this.#module.HEAPU8.byteLength;
+  }
+
+  /** Exact scaled dot-product attention (Vaswani et al. 2017, eq. 1). Throws HeedError. */
+  attention(inputs: AttentionInputs, options: AttentionOptions = {}): AttentionResult {
+    const shape = fullShape(inputs.shape);
+    return this.#scoped((scope) => {
+      const problem = placeProblem(scope, inputs, shape);
+      check(this.#module, this.#module.attend(problem, placeOptions(scope, options, shape)));
+      return this.#read(problem, outputSizes(shape));
+    });
+  }
+
+  /** LSH attention as in the Reformer (Kitaev et al. 2020): exact softmax over the candidates. Throws HeedError. */
+  lshAttention(inputs: AttentionInputs, options: AttentionOptions = {}, lsh: LshOptions = {}): LshResult {
+    const shape = fullShape(inputs.shape);
+    return this.#scoped((scope) => {
+      const problem = placeProblem(scope, inputs, shape, lsh.sharedQueryKey);
+      const handle = new this.#module.Session(problem, problem.context, problem.logsumexp);
+      try {
+        check(this.#module, handle.prepareLsh(placeOptions(scope, options, shape), moduleLshOptions(lsh)));
+        check(this.#module, handle.advance(1, Number.POSITIVE_INFINITY));
+        return {
+          ...this.#read(problem, outputSizes(shape)),
+          parameters: { rounds: handle.rounds(), buckets: handle.buckets(), chunk: handle.chunk() },
+          cost: handle.cost(),
+        };
+      } finally {
+        handle.delete();
+      }
+    });
+  }
+
+  /** Multi-head attention with its projections (Vaswani et al. 2017, section 3.2.2). Throws HeedError. */
+  multiHeadAttention(inputs: MultiHeadInputs, options: AttentionOptions = {}): MultiHeadResult {
+    const given = inputs.shape;
+    const attention = fullShape(given);
+    const s = {
+      ...attention,
+      modelDim: checkCount(given.modelDim, 'shape.modelDim', 1),
+      memoryDim: checkCount(given.memoryDim ?? given.modelDim, 'shape.memoryDim', 1),
+      outputDim: checkCount(given.outputDim ?? given.modelDim, 'shape.outputDim', 1),
+    };
+    return this.#scoped((scope) => {
+      const layer = (name: keyof MultiHeadInputs['weights'], inFeatures: number, outFeatures: number) =>
+        this.#placeLinear(scope, inputs.weights[name], inFeatures, outFeatures, `weights.${name}`);
+      const source = checkArray(inputs.querySource, Float32Array, s.batch * s.queryLen * s.modelDim, 'querySource', 'batch * queryLen * modelDim');
+      const querySource = scope.floats(source, 'querySource');
+      const memory = inputs.memory === undefined ? 0
+        : scope.floats(checkArray(inputs.memory, Float32Array, s.batch * s.keyLen * s.memoryDim, 'memory', 'batch * keyLen * memoryDim'), 'memory');
+      if (memory === 0 && (s.keyLen !== s.queryLen || s.memoryDim !== s.modelDim)) {
+        throw new HeedError({ code: 'invalid-value', field: 'memory', received: 'none', expected: 'a memory, since keyLen or memoryDim differ from queryLen or modelDim' });
+      }
+      const sizes = outputSizes(s);
+      const resultSize = s.batch * s.queryLen * s.outputDim;
+      const { batch, queryLen, keyLen, modelDim, memoryDim, heads, kvHeads, headDim, valueDim, outputDim } = s;
+      const call = {
+        shape: { batch, queryLen, keyLen, modelDim, memoryDim, heads, kvHeads, headDim, valueDim, outputDim },
+        query: layer('query', modelDim, heads * headDim),
+        key: layer('key', memoryDim, kvHeads * headDim),
+        value: layer('value', memoryDim, kvHeads * valueDim),
+        output: layer('output', heads * valueDim, outputDim),
+        querySource, memory,
+        result: scope.allocate(resultSize, 'output'),
+        context: scope.allocate(sizes.context, 'context'),
+        logsumexp: scope.allocate(sizes.logsumexp, 'logsumexp'),
+      };
+      check(this.#module, this.#module.attendMultiHead(call, placeOptions(scope, options, s)));
+      return { output: readFloats(this.#module, call.result, resultSize), ...this.#read(call, sizes) };
+    });
+  }
+
+  /** y = x W^T + b for x [rows, inFeatures]; returns y [rows, outFeatures]. Throws HeedError. */
+  linear(x: Float32Array, layer: Linear, sizes: { readonly rows: number; readonly inFeatures: number; readonly outFeatures: number }): Float32Array<ArrayBuffer> {
+    const rows = checkCount(sizes.rows, 'rows');
+    const inFeatures = checkCount(sizes.inFeatures, 'inFeatures', 1);
+    const outFeatures = checkCount(sizes.outFeatures, 'outFeatures', 1);
+    return this.#scoped((scope) => {
+      const placed = this.#placeLinear(scope, layer, inFeatures, outFeatures, 'layer');
+      const source = scope.floats(checkArray(x, Float32Array, rows * inFeatures, 'x', 'rows * inFeatures'), 'x');
+      const result = scope.allocate(rows * outFeatures, 'y');
+      check(this.#module, this.#module.project(placed, rows, inFeatures, outFeatures, source, result));
+      return readFloats(this.#module, result, rows * outFeatures);
+    });
+  }
+
+  /** Bucket of each row of x [rows, dim] in one round: argmax([xR; -xR]) (Kitaev et al. 2020, section 2). */
+  hash(x: Float32Array, dim: number, options: { readonly buckets: number; readonly seed?: number | bigint; readonly round?: number }): Uint32Array<ArrayBuffer> {
+    checkCount(dim, 'dim', 1);
+    const rows = Math.floor(x.length / dim);
+    checkArray(x, Float32Array, rows * dim, 'x', 'a multiple of dim');
+    return this.#scoped((scope) => {
+      const source = scope.floats(x, 'x');
+      const result = scope.allocate(rows, 'buckets');
+      const seed = checkSeed(options.seed ?? 0, 'seed');
+      check(this.#module, this.#module.hash(source, rows, dim, checkCount(options.buckets, 'buckets'), seed, checkCount(options.round ?? 0, 'round'), result));
+      return readUints(this.#module, result, rows);
+    });
+  }
+
+  /** Holds the inputs for repeated work: slices, weights, quality, read-outs. Throws HeedError. */
+  session(inputs: AttentionInputs): Session {
+    return new Session(this.#module, inputs);
+  }
+
+  #placeLinear(scope: HeapScope, layer: Linear, inFeatures: number, outFeatures: number, field: string): { weight: number; bias: number } {
+    const weight = checkArray(layer.weight, Float32Array, inFeatures * outFeatures, `${field}.weight`, 'outFeatures * inFeatures');
+    const bias = layer.bias === undefined ? 0
+      : scope.floats(checkArray(layer.bias, Float32Array, outFeatures, `${field}.bias`, 'outFeatures'), `${field}.bias`);
+    return { weight: scope.floats(weight, `${field}.weight`), bias };
+  }
+
+  #read(at: { context: number; logsumexp: number }, sizes: { context: number; logsumexp: number }): AttentionResult {
+    return {
+      context: readFloats(this.#module, at.context, sizes.context),
+      logsumexp: readFloats(this.#module, at.logsumexp, sizes.logsumexp),
+    };
+  }
+
+  #scoped<T>(body: (scope: HeapScope) => T): T {
+    const scope = new HeapScope(this.#module);
+    try {
+      return body(scope);
+    } finally {
+      scope.release();
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// Finds, compiles and starts the WebAssembly module. Nothing runs on import.
+
+import { relaxedSimd } from 'wasm-feature-detect';
+import { HeedError } from './errors.ts';
+import type { HeedModule } from './heap.ts';
+import { Heed } from './heed.ts';
+import type { InitOptions } from './types.ts';
+
+export type SimdFlavour = 'simd128' | 'relaxed';
+
+/** How a platform gets at the bytes of the binary that belongs to this package. */
+export type BinarySource = (flavour: SimdFlavour) => Promise<ArrayBuffer | Uint8Array | Response>;
+
+function unavailable(received: string, expected: string, cause?: unknown): HeedError {
+  return new HeedError({ code: 'wasm-unavailable', field: 'wasm', received, expected }, { cause });
+}
+
+async function bytesOf(source: ArrayBuffer | Uint8Array | Response): Promise<BufferSource> {
+  if (!(source instanceof Response)) return source as BufferSource;
+  if (!source.ok) throw unavailable(`status ${source.status} from ${source.url}`, 'the .wasm file');
+  return source.arrayBuffer();
+}
+
+/** Compiles while it downloads where the server's MIME type allows, else from the bytes. */
+async function compile(source: ArrayBuffer | Uint8Array | Response): Promise<WebAssembly.Module> {
+  const streams = source instanceof Response && source.ok
+    && (source.headers.get('content-type') ?? '').split(';')[0]?.trim() === 'application/wasm';
+  if (streams) return WebAssembly.compileStreaming(source);
+  const bytes = await bytesOf(source);
+  const head = new Uint8Array(ArrayBuffer.isView(bytes) ? bytes.buffer : bytes, ArrayBuffer.isView(bytes) ? bytes.byteOffset : 0, Math.min(4, bytes.byteLength));
+  // "\0asm"; servers answer a missing file with a page.
+  if (head[0] !== 0 || head[1] !== 0x61 || head[2] !== 0x73 || head[3] !== 0x6d) {
+    const where = source instanceof Response ? ` from ${source.url}` : '';
+    throw unavailable(`bytes that start with "${new TextDecoder().decode(head)}"${where}`, 'a WebAssembly file; is the URL right?');
+  }
+  return WebAssembly.compile(bytes);
+}
+
+async function loadGlue(flavour: SimdFlavour): Promise<(options: object) => Promise<unknown>> {
+  const glue = flavour === 'relaxed' ? await import('./generated/heed-relaxed.mjs') : await import('./generated/heed.mjs');
+  return glue.default as (options: object) => Promise<unknown>;
+}
+
+async function start(options: InitOptions, ownBinary: BinarySource): Promise<Heed> {
+  const wanted = options.simd ?? 'auto';
+  // A binary that the caller brings is simd128 unless said otherwise.
+  const brought = options.module !== undefined || options.wasmBinary !== undefined || options.wasmUrl !== undefined;
+  const relaxed = wanted === 'relaxed' || (wanted === 'auto' && !brought && await relaxedSimd());
+  const flavour: SimdFlavour = relaxed ? 'relaxed' : 'simd128';
+  let module = options.module;
+  try {
+    module ??= await compile(options.wasmBinary ?? (options.wasmUrl !== undefined ? await fetch(options.wasmUrl) : await ownBinary(flavour)));
+    const compiled = module;
+    const glue = await loadGlue(flavour);
+    const instance = await new Promise((resolve, reject) => {
+      glue({
+        instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void) {
+          // The glue never hears of a failed instantiation, so it is reported from here.
+          WebAssembly.instantiate(compiled, imports).then((made) => done(made, compiled)).catch(reject);
+          return {};
+        },
+      }).then(resolve, reject);
+    });
+    return new Heed(instance as HeedModule);
+  } catch (error) {
+    if (error instanceof HeedError) throw error;
+    throw unavailable(String(error), 'an engine with WebAssembly SIMD and a reachable .wasm file', error);
+  }
+}
+
+/**
+ * An init() for a platform. Calls without options share one instance, also while it loads; a failure
+ * is not remembered, so a later call tries again. With options, each call makes an instance.
+ */
+export function makeInit(ownBinary: BinarySource): (options?: InitOptions) => Promise<Heed> {
+  let shared: Promise<Heed> | undefined;
+  return (options) => {
+    if (options !== undefined && Object.keys(options).length > 0) return start(options, ownBinary);
+    shared ??= start({}, ownBinary).catch((error: unknown) => {
+      shared = undefined;
+      throw error;
+    });
+    return shared;
+  };
+}

@@ -1,0 +1,7 @@
+// What both entries export beside init().
+
+export { HeedError } from './core/errors.ts';
+export type { HeedErrorCode, HeedErrorParts } from './core/errors.ts';
+export { Heed } from './core/heed.ts';
+export { Session } from './core/session.ts';
+export type * from './core/types.ts';

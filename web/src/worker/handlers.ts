@@ -1,0 +1,102 @@
+// What the worker does for its client. Long calls work in slices and pause their job in between.
+
+import { HeedError } from '../core/errors.ts';
+import type { Heed } from '../core/heed.ts';
+import type { Session } from '../core/session.ts';
+import type {
+  AttentionInputs, AttentionOptions, AttentionResult, LshOptions, LshResult, Mechanism, MultiHeadInputs, Tile, TileRequest, WeightKind,
+} from '../core/types.ts';
+import { inSlices } from './job.ts';
+import type { Job } from './job.ts';
+
+/** Pairs of the first slice; later ones follow the measured time. */
+const firstPairs = 200_000;
+
+async function runSession(session: Session, kind: Mechanism, job: Job): Promise<{ milliseconds: number }> {
+  const milliseconds = await inSlices(job, firstPairs, (pairs) => {
+    const fraction = session.done(kind) ? 1 : session.advance(kind, pairs);
+    return { done: session.done(kind), fraction };
+  });
+  return { milliseconds };
+}
+
+/** A tile in bands of cell rows, so that a tile over the whole of a large map can be aborted. */
+async function tileInBands(session: Session, kind: WeightKind, request: TileRequest, job: Job): Promise<Tile> {
+  const perCell = request.rowsPerCell ?? 1;
+  const [begin, end] = request.rows;
+  const cellRows = Math.max(0, Math.ceil((end - begin) / perCell));
+  const bands: Tile[] = [];
+  let next = 0;
+  await inSlices(job, Math.max(1, Math.ceil(firstPairs / Math.max(1, perCell * (request.columns[1] - request.columns[0])))), (size) => {
+    const last = Math.min(cellRows, next + Math.max(1, Math.floor(size)));
+    const rows = [begin + next * perCell, Math.min(end, begin + last * perCell)] as const;
+    bands.push(session.tile(kind, { ...request, rows }));
+    next = last;
+    return { done: next >= cellRows, fraction: cellRows === 0 ? 1 : next / cellRows };
+  });
+  const cellColumns = bands[0]?.cellColumns ?? 0;
+  const peak = new Float32Array(cellRows * cellColumns);
+  const mean = new Float32Array(cellRows * cellColumns);
+  let offset = 0;
+  for (const band of bands) {
+    peak.set(band.peak, offset);
+    mean.set(band.mean, offset);
+    offset += band.peak.length;
+  }
+  return { cellRows, cellColumns, peak, mean };
+}
+
+export function makeHandlers(heed: Heed) {
+  const sessions = new Map<number, Session>();
+  let nextSession = 1;
+
+  const sessionOf = (id: number): Session => {
+    const session = sessions.get(id);
+    if (session === undefined) {
+      throw new HeedError({ code: 'disposed', field: 'session', received: 'a call after dispose()', expected: 'no call after dispose()' });
+    }
+    return session;
+  };
+
+  return {
+    async attention(inputs: AttentionInputs, options: AttentionOptions, job: Job): Promise<AttentionResult> {
+      using session = heed.session(inputs);
+      session.configure(options);
+      await runSession(session, 'exact', job);
+      return session.result('exact');
+    },
+    async lshAttention(inputs: AttentionInputs, options: AttentionOptions, lsh: LshOptions, job: Job): Promise<LshResult> {
+      using session = heed.session(inputs);
+      const parameters = session.configure(options, lsh);
+      await runSession(session, 'lsh', job);
+      return { ...session.result('lsh'), parameters, cost: session.cost() };
+    },
+    multiHeadAttention: (inputs: MultiHeadInputs, options: AttentionOptions, _job: Job) => heed.multiHeadAttention(inputs, options),
+    linear: (...[x, layer, sizes, _job]: [...Parameters<Heed['linear']>, Job]) => heed.linear(x, layer, sizes),
+    hash: (...[x, dim, options, _job]: [...Parameters<Heed['hash']>, Job]) => heed.hash(x, dim, options),
+    open(inputs: AttentionInputs, _job: Job) {
+      const session = heed.session(inputs);
+      const id = nextSession++;
+      sessions.set(id, session);
+      return { id, shape: session.shape };
+    },
+    close(id: number, _job: Job): void {
+      sessions.get(id)?.dispose();
+      sessions.delete(id);
+    },
+    configure: (id: number, options: AttentionOptions, lsh: LshOptions, _job: Job) => sessionOf(id).configure(options, lsh),
+    run: (id: number, kind: Mechanism, job: Job) => runSession(sessionOf(id), kind, job),
+    result: (id: number, kind: Mechanism, _job: Job) => sessionOf(id).result(kind),
+    tile: (id: number, kind: WeightKind, request: TileRequest, job: Job) => tileInBands(sessionOf(id), kind, request, job),
+    row: (id: number, kind: WeightKind, request: Parameters<Session['row']>[1], _job: Job) => sessionOf(id).row(kind, request),
+    candidates: (id: number, request: Parameters<Session['candidates']>[0], _job: Job) => sessionOf(id).candidates(request),
+    structure: (id: number, request: Parameters<Session['structure']>[0], _job: Job) => sessionOf(id).structure(request),
+    cell: (id: number, request: Parameters<Session['cell']>[0], _job: Job) => sessionOf(id).cell(request),
+    cost: (id: number, _job: Job) => sessionOf(id).cost(),
+    quality: (id: number, options: NonNullable<Parameters<Session['quality']>[0]>, _job: Job) => sessionOf(id).quality(options),
+    workspaceBytes: (id: number, _job: Job) => sessionOf(id).workspaceBytes(),
+    memoryBytes: (_job: Job) => heed.memoryBytes(),
+  };
+}
+
+export type Handlers = ReturnType<typeof makeHandlers>;
