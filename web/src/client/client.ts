@@ -134,7 +134,7 @@ export class HeedClient {
 
 /** Starts a worker and the module in it. */
 export async function createClient({ worker, ...options }: ClientOptions = {}): Promise<HeedClient> {
-  const bridge = new Bridge(worker?.() ?? new Worker(new URL('../worker/worker.ts', import.meta.url), { type: 'module' }));
+  const bridge = new Bridge(worker?.() ?? new Worker(new URL('../worker/worker.js', import.meta.url), { type: 'module' }));
   try {
     return new HeedClient(bridge, await bridge.init(options));
   } catch (error) {

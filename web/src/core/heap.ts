@@ -68,5 +68,8 @@ export function readUints(module: HeedModule, address: number, size: number): Ui
 export function check(module: HeedModule, ok: boolean): void {
   if (ok) return;
   // embind types what it returns as what it accepts; these are strings.
-  throw new HeedError(module.failure() as HeedErrorParts);
+  const parts = module.failure() as HeedErrorParts;
+  // C++ names its fields key_mask where TypeScript says keyMask.
+  const field = parts.field.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  throw new HeedError({ ...parts, field });
 }

@@ -1,6 +1,5 @@
 // Finds, compiles and starts the WebAssembly module. Nothing runs on import.
 
-import { relaxedSimd } from 'wasm-feature-detect';
 import { HeedError } from './errors.ts';
 import type { HeedModule } from './heap.ts';
 import { Heed } from './heed.ts';
@@ -10,6 +9,16 @@ export type SimdFlavour = 'simd128' | 'relaxed';
 
 /** How a platform gets at the bytes of the binary that belongs to this package. */
 export type BinarySource = (flavour: SimdFlavour) => Promise<ArrayBuffer | Uint8Array | Response>;
+
+/** A module of one function that computes f32x4.relaxed_madd, the one relaxed opcode the binary uses. */
+const RELAXED_MADD = Uint8Array.of(
+  0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, // magic, version
+  0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b, // type: () -> v128
+  0x03, 0x02, 0x01, 0x00, // one function of that type
+  0x0a, 0x13, 0x01, 0x11, 0x00, // its body, no locals
+  0x41, 0x00, 0xfd, 0x0f, 0x41, 0x00, 0xfd, 0x0f, 0x41, 0x00, 0xfd, 0x0f, // three splats of 0
+  0xfd, 0x85, 0x02, 0x0b, // f32x4.relaxed_madd, end
+);
 
 function unavailable(received: string, expected: string, cause?: unknown): HeedError {
   return new HeedError({ code: 'wasm-unavailable', field: 'wasm', received, expected }, { cause });
@@ -45,7 +54,7 @@ async function start(options: InitOptions, ownBinary: BinarySource): Promise<Hee
   const wanted = options.simd ?? 'auto';
   // A binary that the caller brings is simd128 unless said otherwise.
   const brought = options.module !== undefined || options.wasmBinary !== undefined || options.wasmUrl !== undefined;
-  const relaxed = wanted === 'relaxed' || (wanted === 'auto' && !brought && await relaxedSimd());
+  const relaxed = wanted === 'relaxed' || (wanted === 'auto' && !brought && WebAssembly.validate(RELAXED_MADD));
   const flavour: SimdFlavour = relaxed ? 'relaxed' : 'simd128';
   let module = options.module;
   try {

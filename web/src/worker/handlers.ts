@@ -58,18 +58,29 @@ export function makeHandlers(heed: Heed) {
     return session;
   };
 
+  const withSession = async <T>(inputs: AttentionInputs, body: (session: Session) => Promise<T>): Promise<T> => {
+    const session = heed.session(inputs);
+    try {
+      return await body(session);
+    } finally {
+      session.dispose();
+    }
+  };
+
   return {
     async attention(inputs: AttentionInputs, options: AttentionOptions, job: Job): Promise<AttentionResult> {
-      using session = heed.session(inputs);
-      session.configure(options);
-      await runSession(session, 'exact', job);
-      return session.result('exact');
+      return withSession(inputs, async (session) => {
+        session.configure(options);
+        await runSession(session, 'exact', job);
+        return session.result('exact');
+      });
     },
     async lshAttention(inputs: AttentionInputs, options: AttentionOptions, lsh: LshOptions, job: Job): Promise<LshResult> {
-      using session = heed.session(inputs);
-      const parameters = session.configure(options, lsh);
-      await runSession(session, 'lsh', job);
-      return { ...session.result('lsh'), parameters, cost: session.cost() };
+      return withSession(inputs, async (session) => {
+        const parameters = session.configure(options, lsh);
+        await runSession(session, 'lsh', job);
+        return { ...session.result('lsh'), parameters, cost: session.cost() };
+      });
     },
     multiHeadAttention: (inputs: MultiHeadInputs, options: AttentionOptions, _job: Job) => heed.multiHeadAttention(inputs, options),
     linear: (...[x, layer, sizes, _job]: [...Parameters<Heed['linear']>, Job]) => heed.linear(x, layer, sizes),
