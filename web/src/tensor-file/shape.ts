@@ -1,0 +1,71 @@
+// Shapes: their size without overflow, and their reading as batch, heads, length and head_dim.
+
+import { TensorFileError } from './errors.ts';
+
+/** Number of elements; fails on sizes that are no counts and on products beyond 2^53. */
+export function elementCount(shape: readonly number[], field: string): number {
+  let count = 1;
+  for (const size of shape) {
+    if (!Number.isSafeInteger(size) || size < 0) {
+      throw new TensorFileError('malformed', field, `size ${size}`, 'integers of at least 0');
+    }
+    count *= size;
+  }
+  if (!Number.isSafeInteger(count)) {
+    throw new TensorFileError('too-large', field, `[${shape.join(', ')}]`, 'fewer than 2^53 elements');
+  }
+  return count;
+}
+
+/** How a tensor is read as attention's query, key or value. */
+export interface HeadShape {
+  readonly batch: number;
+  readonly heads: number;
+  readonly length: number;
+  readonly headDim: number;
+}
+
+/** [N, d], [H, N, d] or [B, H, N, d]; anything else is an error. */
+export function toHeads(shape: readonly number[], field = 'shape'): HeadShape {
+  const [headDim, length, heads = 1, batch = 1] = [...shape].reverse();
+  if (headDim === undefined || length === undefined || shape.length > 4 || shape.includes(0)) {
+    throw new TensorFileError('wrong-shape', field, `[${shape.join(', ')}]`, '[N, d], [heads, N, d] or [batch, heads, N, d], none of them 0');
+  }
+  return { batch, heads, length, headDim };
+}
+
+/** The first NaN or infinity, and how many there are. */
+export function findNonFinite(values: Float32Array): { readonly index: number; readonly value: number; readonly count: number } | undefined {
+  let index = -1, count = 0;
+  for (let i = 0; i < values.length; i++) {
+    if (!Number.isFinite(values[i]!)) {
+      if (count === 0) index = i;
+      count++;
+    }
+  }
+  return count === 0 ? undefined : { index, value: values[index]!, count };
+}
+
+/** Rows of a column-major array in row-major order. */
+export function fromFortranOrder(values: Float32Array<ArrayBuffer>, shape: readonly number[]): Float32Array<ArrayBuffer> {
+  const out = new Float32Array(values.length);
+  // Strides of the source, whose first axis moves fastest.
+  const strides: number[] = [];
+  let stride = 1;
+  for (const size of shape) {
+    strides.push(stride);
+    stride *= size;
+  }
+  const index = new Array<number>(shape.length).fill(0);
+  let source = 0;
+  for (let i = 0; i < out.length; i++) {
+    out[i] = values[source]!;
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      source += strides[axis]!;
+      if (++index[axis]! < shape[axis]!) break;
+      source -= strides[axis]! * shape[axis]!;
+      index[axis] = 0;
+    }
+  }
+  return out;
+}
