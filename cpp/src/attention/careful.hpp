@@ -2,6 +2,7 @@
 // float32 sums, and for read-outs of single rows. Slow and exact, over any list of keys.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -9,6 +10,12 @@
 #include "core/problem.hpp"
 
 namespace heed {
+
+/// Whether the last place of a float32 logsumexp is too coarse to normalise single weights by: half
+/// of it, 2^-24 of the magnitude, is a relative error of the weight, here beyond 2^-14.
+inline bool is_coarse(float logsumexp) {
+  return std::isfinite(logsumexp) && std::abs(logsumexp) > 1024.0f;
+}
 
 /// One query's softmax. weights[c] belongs to keys[c], or to key c when keys is empty and all of
 /// key_len are meant; weights has as many elements. Returns the logsumexp in double, -infinity when

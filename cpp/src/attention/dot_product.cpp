@@ -145,7 +145,8 @@ Status Attention::advance(double work) {
   if (state_ == nullptr) return invalid_value("attention", "not prepared", "a call of prepare()");
   State& state = *state_;
   const Problem& p = state.problem;
-  for (double done = 0; done < work && !state.done();) {
+  // A call does at least one tile, which counts 1 or more.
+  for (double done = 0; !state.done() && (done == 0 || done < work);) {
     const std::size_t head = state.next_row / p.query_len;
     const std::size_t first = state.next_row % p.query_len;
     const std::size_t rows = std::min(kQueryTileRows, p.query_len - first);

@@ -55,8 +55,13 @@ Status Attention::State::weight_block(const WeightTile& tile_, std::size_t first
                                       std::size_t rows) {
   const std::size_t wanted = kQueryTileRows * tile_.columns.size();
   if (weight_rows.size() < wanted) HEED_TRY(weight_rows.allocate(wanted, "rows of weights"));
+  const auto row_logsumexp = [&](std::size_t r) {
+    return problem.outputs.logsumexp[problem.row_index(tile_.batch, tile_.head, first + r)];
+  };
+  bool coarse = false;
+  for (std::size_t r = 0; r < rows; ++r) coarse = coarse || is_coarse(row_logsumexp(r));
   // Problems of few queries keep no packed keys.
-  if (problem.careful || packed_keys.size() == 0) {
+  if (problem.careful || coarse || packed_keys.size() == 0) {
     if (scratch.size() < problem.key_len) {
       HEED_TRY(scratch.allocate(problem.key_len, "row of weights"));
     }

@@ -138,7 +138,8 @@ double LshAttention::State::step() {
 
 Status LshAttention::advance(double work) {
   if (state_ == nullptr) return invalid_value("attention", "not prepared", "a call of prepare()");
-  for (double done = 0; done < work && !state_->done();) done += state_->step();
+  // A call does at least one step, which counts 1 or more.
+  for (double done = 0; !state_->done() && (done == 0 || done < work);) done += state_->step();
   return {};
 }
 

@@ -240,7 +240,8 @@ Status resolve_problem(const AttentionInputs& inputs, const AttentionOptions& op
   const double scaled = std::max(1.0, std::abs(static_cast<double>(p.scale))) * query_most;
   const double logit = scaled * key_most * static_cast<double>(p.head_dim);
   const double context = static_cast<double>(value_most) * static_cast<double>(p.key_len);
-  p.careful = scaled > kSafe || logit > kSafe || context > kSafe;
+  p.careful = scaled > kSafe || logit > kSafe || context > kSafe || std::abs(p.scale) > kSafe ||
+              p.options.soft_cap > kSafe;
   return {};
 }
 

@@ -9,7 +9,8 @@
 
 namespace heed::kernels {
 
-/// p = exp2(s - shift); returns the sum.
+/// p = exp2(s - shift); returns the sum. Which accumulator an element goes to depends on its place
+/// alone, so that hidden elements at the end of a row leave the bits of the sum as they are.
 template <class Arch>
 inline float exp2_row(const float* s, std::size_t count, float shift, float* p) {
   using F = Floats<Arch>;
@@ -33,7 +34,7 @@ inline float exp2_row(const float* s, std::size_t count, float shift, float* p) 
     const F x = exp2_nonpositive<Arch>(F::load_unaligned(tail) - shifts);
     x.store_unaligned(tail);
     for (std::size_t i = 0; i < left; ++i) p[c + i] = tail[i];
-    sums[0] += x;
+    sums[c / kWidth % 2] += x;
   }
   return xsimd::reduce_add(sums[0] + sums[1]);
 }
