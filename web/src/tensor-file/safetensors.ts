@@ -1,5 +1,6 @@
 // Hugging Face's .safetensors: an 8-byte length, a JSON header, and the tensors' bytes.
 
+import { setFloat16 } from '@petamoriken/float16';
 import { bytesOfDtype, decode } from './dtype.ts';
 import type { TensorDtype } from './dtype.ts';
 import { excerpt, TensorFileError } from './errors.ts';
@@ -120,15 +121,21 @@ export function openSafetensors(bytes: Uint8Array): Safetensors {
   return { tensors, metadata };
 }
 
-/** A file of float32 tensors. */
-export function writeSafetensors(
-  tensors: Readonly<Record<string, { readonly shape: readonly number[]; readonly values: Float32Array }>>, metadata: Readonly<Record<string, string>> = {},
-): Uint8Array<ArrayBuffer> {
+export interface TensorToWrite {
+  readonly shape: readonly number[];
+  readonly values: Float32Array;
+  /** Default float32; float16 rounds to nearest. */
+  readonly dtype?: 'float32' | 'float16';
+}
+
+/** A file of tensors, in the order given, with metadata. */
+export function writeSafetensors(tensors: Readonly<Record<string, TensorToWrite>>, metadata: Readonly<Record<string, string>> = {}): Uint8Array<ArrayBuffer> {
   let offset = 0;
   const header: Record<string, unknown> = { __metadata__: metadata };
-  for (const [name, { shape, values }] of Object.entries(tensors)) {
-    header[name] = { dtype: 'F32', shape, data_offsets: [offset, offset + values.length * 4] };
-    offset += values.length * 4;
+  for (const [name, { shape, values, dtype = 'float32' }] of Object.entries(tensors)) {
+    const end = offset + values.length * bytesOfDtype[dtype];
+    header[name] = { dtype: dtype === 'float32' ? 'F32' : 'F16', shape, data_offsets: [offset, end] };
+    offset = end;
   }
   const json = new TextEncoder().encode(JSON.stringify(header));
   const padded = Math.ceil(json.length / 8) * 8;
@@ -137,10 +144,11 @@ export function writeSafetensors(
   view.setBigUint64(0, BigInt(padded), true);
   out.set(json, 8);
   let at = 8 + padded;
-  for (const { values } of Object.values(tensors)) {
+  for (const { values, dtype = 'float32' } of Object.values(tensors)) {
     for (const value of values) {
-      view.setFloat32(at, value, true);
-      at += 4;
+      if (dtype === 'float32') view.setFloat32(at, value, true);
+      else setFloat16(view, at, value, true);
+      at += bytesOfDtype[dtype];
     }
   }
   return out;
