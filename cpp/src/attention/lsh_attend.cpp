@@ -73,8 +73,9 @@ double LshAttention::State::attend_tile(std::size_t b, std::size_t h,
           .count = end - at,
           .position = order.data() + at};
       tile.multiply(keys);
-      hide_earlier(segment, b, h, offset, keys.count);
       tile.apply_rules(keys);
+      // After the rules: a soft cap would bring a hidden logit back.
+      hide_earlier(segment, b, h, offset, keys.count);
       candidate_pairs += static_cast<double>(tile.count_visible(keys));
       tile.absorb(keys);
       pairs += static_cast<double>(query.size() * keys.count);
@@ -90,13 +91,21 @@ double LshAttention::State::attend_tile(std::size_t b, std::size_t h,
 
 void LshAttention::State::attend_careful(std::size_t b, std::size_t h,
                                          std::span<const std::uint32_t> query) {
+  const Problem& p = problem;
   for (const std::uint32_t i : query) {
     collect_candidates(b, h, i, candidates);
-    const auto weights = scratch.span().first(candidates.keys.size());
-    careful_attend(problem, b, h, i, candidates.keys, weights);
-    const auto seen = std::count_if(weights.begin(), weights.end(), [](double w) { return w > 0; });
-    candidate_pairs += static_cast<double>(seen);
-    if (seen == 0) finish_unseen_query(problem, b, h, i);
+    const Range visible = p.visible(i);
+    std::erase_if(candidates.keys, [&](std::uint32_t key) {
+      const bool self = static_cast<std::int64_t>(key) == p.position(i);
+      return key < visible.begin || key >= visible.end || !p.shows(b, h, i, key) ||
+             (p.options.exclude_self && self);
+    });
+    if (candidates.keys.empty()) {
+      finish_unseen_query(p, b, h, i);
+      continue;
+    }
+    careful_attend(p, b, h, i, candidates.keys, scratch.span().first(candidates.keys.size()));
+    candidate_pairs += static_cast<double>(candidates.keys.size());
   }
 }
 

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "attention/careful.hpp"
 #include "attention/dot_product_state.hpp"
 #include "attention/lsh_state.hpp"
 #include "core/failure.hpp"
@@ -119,6 +120,7 @@ Status LshAttention::quality(Attention& exact, std::size_t sample, std::uint64_t
   Sums sums;
   Candidates candidates;
   std::vector<float> difference(p.value_dim);
+  std::vector<double> row(p.key_len);
   for (std::size_t head = 0; head < p.batch * p.heads; ++head) {
     const std::size_t b = head / p.heads, h = head % p.heads;
     const double value_norm = largest_value_norm(p, b, p.kv_head(h));
@@ -126,7 +128,9 @@ Status LshAttention::quality(Attention& exact, std::size_t sample, std::uint64_t
     for (const std::uint32_t i : queries) {
       const float logsumexp = e.outputs.logsumexp[e.row_index(b, h, i)];
       if (logsumexp == -std::numeric_limits<float>::infinity()) continue;
-      HEED_TRY(s.weigh(b, h, i, logsumexp, candidates));
+      const bool in_double = p.careful || e.careful || is_coarse(logsumexp);
+      s.weigh(b, h, i, in_double ? careful_weights(e, b, h, i, {}, row) : double{logsumexp},
+              candidates);
       double mass = 0;
       // A query left alone with itself has weight 1 under LSH; what that captures is another
       // matter.

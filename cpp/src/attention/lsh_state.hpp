@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "attention/lsh_hash.hpp"
@@ -106,11 +107,12 @@ struct LshAttention::State {
   void collect_candidates(std::size_t b, std::size_t h, std::size_t query, Candidates& out) const;
   // lsh_weights.cpp
   /// The query's candidates that the rules leave, with their weights: logits exponentiated against
-  /// the given natural logsumexp. Empty when the query sees nothing.
-  Status weigh(std::size_t b, std::size_t h, std::size_t query, float logsumexp,
-               Candidates& out) const;
-  Status fill_row(const WeightTile& tile_, std::size_t query, Candidates& candidates_,
-                  std::span<float> row) const;
+  /// the given natural logsumexp, or against the candidates' own in double. Empty when the query
+  /// sees nothing.
+  void weigh(std::size_t b, std::size_t h, std::size_t query, std::optional<double> logsumexp,
+             Candidates& out) const;
+  void fill_row(const WeightTile& tile_, std::size_t query, Candidates& candidates_,
+                std::span<float> row) const;
   // lsh_attend.cpp
   bool done() const { return head == problem.batch * problem.heads || problem.query_len == 0; }
   double step();

@@ -38,22 +38,22 @@ void keep_visible(Candidates& candidates, std::span<const float> logits) {
 
 }  // namespace
 
-Status LshAttention::State::weigh(std::size_t b, std::size_t h, std::size_t query, float logsumexp,
-                                  Candidates& out) const {
+void LshAttention::State::weigh(std::size_t b, std::size_t h, std::size_t query,
+                                std::optional<double> logsumexp, Candidates& out) const {
   const Problem& p = problem;
   if (!p.self_only.empty() && p.self_only[p.row_index(b, h, query)] != 0) {
     out = {{static_cast<std::uint32_t>(p.position(query))}, {0}, {1.0f}};
-    return {};
+    return;
   }
   collect_candidates(b, h, query, out);
   const auto position_of = [&out](std::size_t c) -> std::size_t { return out.keys[c]; };
   const std::size_t count = out.keys.size();
   std::vector<float> logits(count);
-  if (p.careful) {
+  if (p.careful || !logsumexp || is_coarse(static_cast<float>(*logsumexp))) {
     std::vector<double> weights(count);
     const double own = careful_weights(p, b, h, query, out.keys, weights);
     // Relative to another logsumexp the weights scale by exp(own - logsumexp).
-    const double factor = std::exp(std::min(0.0, own - static_cast<double>(logsumexp)));
+    const double factor = logsumexp ? std::exp(std::min(0.0, own - *logsumexp)) : 1.0;
     for (std::size_t c = 0; c < count; ++c) logits[c] = static_cast<float>(weights[c] * factor);
     std::vector<float> visible(count, 0.0f);
     apply_rules(p, b, h, query, position_of, count, 1.0f, visible.data());
@@ -61,7 +61,7 @@ Status LshAttention::State::weigh(std::size_t b, std::size_t h, std::size_t quer
       if (visible[c] == kHidden) logits[c] = kHidden;
     }
     keep_visible(out, logits);
-    return {};
+    return;
   }
   const auto& kernel = kernels::table();
   const auto& [queries_, key, value] = p.inputs;
@@ -70,26 +70,26 @@ Status LshAttention::State::weigh(std::size_t b, std::size_t h, std::size_t quer
                     logits.data());
   apply_rules(p, b, h, query, position_of, count, static_cast<float>(kLog2E), logits.data());
   keep_visible(out, logits);
-  if (logsumexp != kHidden) {
+  if (*logsumexp != kHidden) {
     kernel.exp2_shifted(out.weights.data(), out.weights.size(),
-                        static_cast<float>(logsumexp * kLog2E), out.weights.data());
+                        static_cast<float>(*logsumexp * kLog2E), out.weights.data());
   }
-  return {};
 }
 
-Status LshAttention::State::fill_row(const WeightTile& tile_, std::size_t query,
-                                     Candidates& candidates_, std::span<float> row) const {
+void LshAttention::State::fill_row(const WeightTile& tile_, std::size_t query,
+                                   Candidates& candidates_, std::span<float> row) const {
   std::fill(row.begin(), row.end(), 0.0f);
   const float logsumexp =
       problem.outputs.logsumexp[problem.row_index(tile_.batch, tile_.head, query)];
-  HEED_TRY(weigh(tile_.batch, tile_.head, query, logsumexp, candidates_));
+  const bool in_double = problem.careful || is_coarse(logsumexp);
+  weigh(tile_.batch, tile_.head, query, in_double ? std::nullopt : std::optional<double>(logsumexp),
+        candidates_);
   for (std::size_t c = 0; c < candidates_.keys.size(); ++c) {
     const std::size_t key = candidates_.keys[c];
     if (key >= tile_.columns.begin && key < tile_.columns.end) {
       row[key - tile_.columns.begin] = candidates_.weights[c];
     }
   }
-  return {};
 }
 
 std::size_t LshAttention::rounds() const { return state_ == nullptr ? 0 : state_->lsh.rounds; }
@@ -106,7 +106,10 @@ AttentionOptions LshAttention::exact_options() const {
 
 LshCost LshAttention::cost() const {
   if (!done()) return {};
-  return {state_->candidate_pairs, state_->problem.visible_pairs()};
+  // A query left alone with itself has that one pair.
+  const auto alone = state_->self_only.span();
+  return {state_->candidate_pairs + std::accumulate(alone.begin(), alone.end(), 0.0),
+          state_->problem.visible_pairs()};
 }
 
 std::span<const std::uint32_t> LshAttention::query_buckets(std::size_t batch, std::size_t head,
@@ -138,7 +141,7 @@ Status LshAttention::candidates(std::size_t batch, std::size_t head, std::size_t
   const WeightTile one{.batch = batch, .head = head, .rows = {query, query + 1}, .columns = {}};
   HEED_TRY(check_tile(one, {}, p.batch, p.heads, p.query_len, p.key_len));
   Candidates found;
-  HEED_TRY(state_->weigh(batch, head, query, kHidden, found));
+  state_->weigh(batch, head, query, kHidden, found);
   keys = std::move(found.keys);
   rounds = std::move(found.rounds);
   return {};
@@ -154,7 +157,7 @@ Status LshAttention::weights(const WeightTile& tile, const TileOutputs& out) con
   TileReducer reducer(tile, out);
   Candidates candidates;
   for (std::size_t i = tile.rows.begin; i < tile.rows.end; ++i) {
-    HEED_TRY(state_->fill_row(tile, i, candidates, row.span()));
+    state_->fill_row(tile, i, candidates, row.span());
     reducer.add(i, row.data());
   }
   return {};
@@ -182,7 +185,7 @@ Status LshAttention::weight_difference(Attention& exact, const WeightTile& tile,
     const std::size_t rows = std::min(kQueryTileRows, tile.rows.end - i);
     HEED_TRY(other.weight_block(tile, i, rows));
     for (std::size_t r = 0; r < rows; ++r) {
-      HEED_TRY(state_->fill_row(tile, i + r, candidates, row.span()));
+      state_->fill_row(tile, i + r, candidates, row.span());
       const float* const weight = other.weight_rows.data() + r * tile.columns.size();
       for (std::size_t c = 0; c < row.size(); ++c) row[c] -= weight[c];
       reducer.add(i + r, row.data());
