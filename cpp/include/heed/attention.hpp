@@ -87,9 +87,10 @@ struct WeightTile {
   Range columns;                     // keys
   std::size_t rows_per_cell = 1;     // a cell covers this many queries ...
   std::size_t columns_per_cell = 1;  // ... and this many keys; the last cells may cover fewer
-  std::size_t cell_rows() const { return (rows.size() + rows_per_cell - 1) / rows_per_cell; }
-  std::size_t cell_columns() const {
-    return (columns.size() + columns_per_cell - 1) / columns_per_cell;
+  std::size_t cell_rows() const { return cells(rows.size(), rows_per_cell); }
+  std::size_t cell_columns() const { return cells(columns.size(), columns_per_cell); }
+  static std::size_t cells(std::size_t size, std::size_t per_cell) {
+    return size / per_cell + (size % per_cell != 0);
   }
 };
 

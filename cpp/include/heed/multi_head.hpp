@@ -8,7 +8,7 @@
 namespace heed {
 
 /// Weights are row-major [out_features, in_features] as in PyTorch's nn.Linear: y = x W^T + b.
-/// Empty bias spans mean no bias.
+/// Empty bias spans mean no bias. Every number must be finite.
 struct Linear {
   std::span<const float> weight;
   std::span<const float> bias;

@@ -117,8 +117,13 @@ void Attention::State::attend(std::size_t batch, std::size_t head, std::size_t f
                               std::size_t rows) {
   const Problem& p = problem;
   if (p.careful) {
-    for (std::size_t r = 0; r < rows; ++r) {
-      careful_attend(p, batch, head, first + r, {}, scratch.span());
+    for (std::size_t i = first; i < first + rows; ++i) {
+      careful_attend(p, batch, head, i, {}, scratch.span());
+      const std::int64_t self = p.position(i);
+      if (p.options.exclude_self && self >= 0 && self < static_cast<std::int64_t>(p.key_len)) {
+        const bool alone = scratch[static_cast<std::size_t>(self)] > 0;
+        p.self_only[p.row_index(batch, head, i)] = alone;
+      }
     }
   } else if (p.query_len <= kUnpackedRows) {
     for (std::size_t r = 0; r < rows; ++r) attend_row(batch, head, first + r);

@@ -63,6 +63,10 @@ Status linear(const Linear& layer, std::size_t rows, std::size_t in_features,
   }
   HEED_TRY(check_size("x", x.size(), {rows, in_features}, "rows * in_features"));
   HEED_TRY(check_size("y", y.size(), {rows, out_features}, "rows * out_features"));
+  float largest = 0;
+  HEED_TRY(check_finite(dense(layer.weight, 1, 1, out_features, in_features), "weight", largest));
+  HEED_TRY(check_finite(dense(layer.bias, 1, 1, 1, layer.bias.size()), "bias", largest));
+  HEED_TRY(check_finite(dense(x, 1, 1, rows, in_features), "x", largest));
   const auto& kernel = kernels::table();
   Buffer<float> packed_weight, packed_x, tile;
   const std::size_t padded_rows = round_up(kLinearRows, kernel.group_rows);

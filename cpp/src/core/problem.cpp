@@ -143,7 +143,12 @@ Status check_options(Problem& p) {
     return invalid_value("causal_offset", std::to_string(p.offset), "a magnitude of at most 2^40");
   }
   if (!o.key_mask.empty()) {
-    HEED_TRY(check_equal("key_mask", o.key_mask.size(), "batch * key_len", p.batch * p.key_len));
+    std::size_t keys = 0;
+    if (!checked_product({p.batch, p.key_len}, keys)) {
+      return {ErrorCode::kOverflow, "key_mask", std::to_string(p.batch) + " batches",
+              "batch * key_len within the address space"};
+    }
+    HEED_TRY(check_equal("key_mask", o.key_mask.size(), "batch * key_len", keys));
   }
   HEED_TRY(check_broadcast(o.mask, "mask", p));
   HEED_TRY(check_broadcast(o.bias, "bias", p));
