@@ -66,6 +66,7 @@ class Session {
   std::size_t rounds() const { return lsh_->rounds(); }
   std::size_t buckets() const { return lsh_->buckets(); }
   std::size_t chunk() const { return lsh_->chunk(); }
+  std::size_t key_chunk(std::size_t batch) const { return lsh_->key_chunk(batch); }
   LshCost cost() const { return lsh_->cost(); }
   bool measure_quality(std::size_t sample, std::uint64_t seed);
   LshQuality quality() const { return quality_; }

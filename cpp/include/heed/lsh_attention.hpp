@@ -76,6 +76,10 @@ class LshAttention {
   std::size_t buckets() const;
   std::size_t chunk() const;
 
+  /// Keys per chunk: chunk() under shared_query_key, else the keys of a batch entry that are not
+  /// hidden are cut into as many chunks as the queries.
+  std::size_t key_chunk(std::size_t batch) const;
+
   // Everything below needs done().
 
   LshCost cost() const;

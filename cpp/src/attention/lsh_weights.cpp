@@ -96,6 +96,10 @@ std::size_t LshAttention::rounds() const { return state_ == nullptr ? 0 : state_
 std::size_t LshAttention::buckets() const { return state_ == nullptr ? 0 : state_->lsh.buckets; }
 std::size_t LshAttention::chunk() const { return state_ == nullptr ? 0 : state_->lsh.chunk; }
 
+std::size_t LshAttention::key_chunk(std::size_t batch) const {
+  return state_ == nullptr ? 0 : state_->key_chunk(batch);
+}
+
 AttentionInputs LshAttention::exact_inputs() const {
   return state_ == nullptr ? AttentionInputs{} : state_->problem.inputs;
 }

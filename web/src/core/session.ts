@@ -189,6 +189,8 @@ export class Session {
       keyBuckets: this.#slice(this.#handle.keyBuckets(batch, head, round)),
       queryOrder: this.#slice(this.#handle.queryOrder(batch, head, round)),
       keyOrder: this.#slice(this.#handle.keyOrder(batch, head, round)),
+      queryChunk: this.#handle.chunk(),
+      keyChunk: this.#handle.keyChunk(batch),
     };
   }
 

@@ -137,6 +137,9 @@ export interface LshStructure {
   readonly keyBuckets: Uint32Array<ArrayBuffer>;
   readonly queryOrder: Uint32Array<ArrayBuffer>;
   readonly keyOrder: Uint32Array<ArrayBuffer>;
+  /** Queries and keys a chunk: chunk c of the sorted keys belongs to chunk c of the sorted queries. */
+  readonly queryChunk: number;
+  readonly keyChunk: number;
 }
 
 /** One query's attention to one key under one mechanism. */

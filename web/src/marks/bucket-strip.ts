@@ -10,7 +10,6 @@ import { FONT, FONT_SIZE, svgElement } from './svg.ts';
 export interface BucketStripState {
   readonly structure: LshStructure;
   readonly buckets: number;
-  readonly chunk: number;
   readonly trueBuckets: boolean;
   /** The query whose candidates are marked, or null. */
   readonly query: number | null;
@@ -26,21 +25,21 @@ function bucketColor(bucket: number, buckets: number): string {
   return bucket >= buckets ? '#808080' : interpolateViridis((bucket * 0.618034) % 1);
 }
 
-/** Sorted key positions [begin, end) that a query sees in the round. */
-export function windowOf({ structure: s, chunk, trueBuckets }: Pick<BucketStripState, 'structure' | 'chunk' | 'trueBuckets'>, query: number): readonly [number, number] {
+/** Sorted key positions [begin, end) that a query sees in the round; hidden keys come last and are never among them. */
+export function windowOf({ structure: s, buckets, trueBuckets }: Pick<BucketStripState, 'structure' | 'buckets' | 'trueBuckets'>, query: number): readonly [number, number] {
+  const bucketAt = (at: number) => s.keyBuckets[s.keyOrder[at]!]!;
+  let visible = s.keyOrder.length;
+  while (visible > 0 && bucketAt(visible - 1) === buckets) visible--;
   if (trueBuckets) {
     const bucket = s.queryBuckets[query]!;
     let begin = 0;
-    while (begin < s.keyOrder.length && s.keyBuckets[s.keyOrder[begin]!]! < bucket) begin++;
+    while (begin < visible && bucketAt(begin) < bucket) begin++;
     let end = begin;
-    while (end < s.keyOrder.length && s.keyBuckets[s.keyOrder[end]!]! === bucket) end++;
+    while (end < visible && bucketAt(end) === bucket) end++;
     return [begin, end];
   }
-  // Keys are cut into as many chunks as queries, and paired with them by rank.
-  const chunks = Math.max(1, Math.ceil(s.queryOrder.length / chunk));
-  const keyChunk = s.keyOrder.length === s.queryOrder.length ? chunk : Math.max(1, Math.ceil(s.keyOrder.length / chunks));
-  const own = Math.floor(s.queryOrder.indexOf(query) / chunk);
-  return [Math.max(0, own - 1) * keyChunk, Math.min(s.keyOrder.length, (own + 1) * keyChunk)];
+  const own = Math.floor(s.queryOrder.indexOf(query) / s.queryChunk);
+  return [Math.min(visible, Math.max(0, own - 1) * s.keyChunk), Math.min(visible, (own + 1) * s.keyChunk)];
 }
 
 function paint(canvas: HTMLCanvasElement, order: (position: number) => number, { structure, buckets }: BucketStripState): void {
@@ -76,7 +75,8 @@ export function bucketStrip(host: HTMLElement): { update(state: BucketStripState
       return;
     }
     if (svg.parentNode !== host) host.replaceChildren(...canvases, svg);
-    const { structure, chunk, trueBuckets, query, theme, buckets } = state;
+    const { structure, trueBuckets, query, theme, buckets } = state;
+    const chunk = structure.keyChunk;
     const ink = inks[theme];
     const length = structure.keyOrder.length, width = host.clientWidth;
     const x = (at: number) => (at / Math.max(1, length)) * width;
