@@ -35,7 +35,7 @@ const palettes: Readonly<Record<ColorScale['kind'], Readonly<Record<Theme, (t: n
   },
   diverging: {
     // Purple for less, orange for more.
-    light: (t) => interpolatePuOr(1 - t),
+    light: interpolatePuOr,
     dark: (t) => (t < 0.5 ? darkNegative(1 - 2 * t) : darkPositive(2 * t - 1)),
   },
 };
