@@ -2,7 +2,6 @@
 // WebAssembly heap; calls return whether they succeeded, and failure() tells why not.
 #include <emscripten/bind.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "heed/multi_head.hpp"
@@ -21,12 +20,6 @@ Failure failure() {
   return {to_string(last_failure.code), last_failure.field, last_failure.received,
           last_failure.expected};
 }
-
-std::size_t allocate(std::size_t bytes) {
-  return reinterpret_cast<std::size_t>(std::malloc(bytes));
-}
-
-void release(std::size_t address) { std::free(at<void>(address)); }
 
 bool attend(const Problem& problem, const Options& options) {
   return keep(attention(inputs_of(problem), options_of(problem, options),
@@ -212,8 +205,6 @@ EMSCRIPTEN_BINDINGS(heed) {
 
   function("instructionSet", &instruction_set_name);
   function("failure", &failure);
-  function("allocate", &allocate);
-  function("release", &release);
   function("attend", &attend);
   function("attendMultiHead", &attend_multi_head);
   function("hash", &hash);
@@ -237,6 +228,7 @@ EMSCRIPTEN_BINDINGS(heed) {
       .function("rounds", &Session::rounds)
       .function("buckets", &Session::buckets)
       .function("chunk", &Session::chunk)
+      .function("keyChunk", &Session::key_chunk)
       .function("cost", &Session::cost)
       .function("measureQuality", &Session::measure_quality)
       .function("quality", &Session::quality)

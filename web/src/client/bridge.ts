@@ -1,7 +1,7 @@
 // The line to one worker: sends calls, matches answers, aborts, and fails what is pending when the
 // worker dies.
 
-import { abortedError, disposedError, HeedError } from '../core/errors.ts';
+import { abortedError, disposedError, HeedError, workerDiedError } from '../core/errors.ts';
 import type { InitOptions } from '../core/types.ts';
 import type { Arguments, Method, Request, Response, Result } from '../protocol/messages.ts';
 
@@ -84,11 +84,13 @@ export class Bridge {
     const pending = this.#pending.get(response.id);
     if (response.type === 'progress') pending?.progress(response.fraction);
     else if (response.type === 'result') pending?.resolve(response.value);
+    else if (response.error.code === 'worker-died') this.#die(response.error.received);
     else pending?.reject(new HeedError(response.error));
   }
 
   #die(reason: string): void {
-    this.#fail(new HeedError({ code: 'worker-died', field: 'worker', received: reason, expected: 'a living worker; make a new client' }));
+    this.#fail(workerDiedError(reason));
+    this.#worker.terminate();
   }
 
   #fail(error: HeedError): void {

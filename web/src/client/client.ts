@@ -1,6 +1,7 @@
 // heed in a module worker: the facade's calls as promises, with progress and AbortSignal.
 
 import type { FullShape } from '../core/arguments.ts';
+import { disposeKey } from '../core/dispose.ts';
 import type { Session } from '../core/session.ts';
 import type {
   AttentionInputs, AttentionOptions, AttentionResult, Candidates, CellArithmetic, InitOptions, Linear, LshCost, LshOptions, LshParameters,
@@ -65,6 +66,7 @@ export class RemoteSession {
     return this.#bridge.call('cost', [this.#id]);
   }
 
+  /** One piece of work, not slices: after an abort the worker stays busy until it has measured. `sample` bounds that. */
   quality(options: { readonly sample?: number; readonly seed?: number | bigint } = {}, call?: CallOptions): Promise<LshQuality> {
     return this.#bridge.call('quality', [this.#id, options], call);
   }
@@ -79,7 +81,7 @@ export class RemoteSession {
     this.#bridge.call('close', [this.#id]).catch(() => undefined);
   }
 
-  [Symbol.dispose](): void {
+  [disposeKey](): void {
     this.dispose();
   }
 }
@@ -127,7 +129,7 @@ export class HeedClient {
     this.#bridge.close();
   }
 
-  [Symbol.dispose](): void {
+  [disposeKey](): void {
     this.dispose();
   }
 }

@@ -3,7 +3,7 @@
 import type { LshOptions as ModuleLshOptions, Options, Problem } from './generated/heed.mjs';
 import { HeedError } from './errors.ts';
 import type { HeapScope } from './heap.ts';
-import type { AttentionInputs, AttentionOptions, AttentionShape, Broadcast, LshOptions } from './types.ts';
+import type { AttentionInputs, AttentionOptions, AttentionShape, Broadcast, LshOptions, WeightKind } from './types.ts';
 
 export type FullShape = Required<AttentionShape>;
 
@@ -15,11 +15,53 @@ export function checkCount(value: unknown, field: string, least = 0): number {
   return value;
 }
 
+/** A number that stays finite as the float32 it is passed as. */
 function checkNumber(value: unknown, field: string): number {
-  if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw new HeedError({ code: 'invalid-value', field, received: String(value), expected: 'a finite number' });
+  if (typeof value !== 'number' || !Number.isFinite(Math.fround(value))) {
+    throw new HeedError({ code: 'invalid-value', field, received: String(value), expected: 'a finite float32 number' });
   }
   return value;
+}
+
+function checkInteger(value: unknown, field: string): number {
+  if (!Number.isSafeInteger(value)) {
+    throw new HeedError({ code: 'invalid-value', field, received: String(value), expected: 'an integer' });
+  }
+  return value as number;
+}
+
+/** A positive amount of work; infinity does it all. */
+export function checkWork(value: unknown): number {
+  if (typeof value !== 'number' || !(value > 0)) {
+    throw new HeedError({ code: 'invalid-value', field: 'work', received: String(value), expected: 'a positive number' });
+  }
+  return value;
+}
+
+/** An argument of which properties are read. */
+export function checkObject<T>(value: T, field: string): T & object {
+  if (typeof value !== 'object' || value === null) {
+    throw new HeedError({ code: 'invalid-value', field, received: String(value), expected: 'an object' });
+  }
+  return value;
+}
+
+/** A half-open range of counts. Whether it lies within its axis is for the callee to say. */
+export function checkRange(value: unknown, field: string): readonly [begin: number, end: number] {
+  if (!Array.isArray(value) || value.length !== 2) {
+    throw new HeedError({ code: 'invalid-value', field, received: String(value), expected: '[begin, end]' });
+  }
+  return [checkCount(value[0], `${field}[0]`), checkCount(value[1], `${field}[1]`)];
+}
+
+const KINDS = { exact: 0, lsh: 1, difference: 2 } as const;
+
+/** The module's number of a kind of weight, one of those allowed. */
+export function checkKind<K extends WeightKind>(kind: K, allowed: readonly K[]): number {
+  if (!allowed.includes(kind)) {
+    throw new HeedError({ code: 'invalid-value', field: 'kind', received: String(kind), expected: allowed.join(' or ') });
+  }
+  return KINDS[kind];
 }
 
 function checkBoolean(value: unknown, field: string): boolean {
@@ -44,6 +86,7 @@ export function checkArray<T extends Float32Array | Uint8Array>(
 }
 
 export function fullShape(shape: AttentionShape): FullShape {
+  checkObject(shape, 'shape');
   const batch = checkCount(shape.batch ?? 1, 'shape.batch');
   const heads = checkCount(shape.heads ?? 1, 'shape.heads');
   const kvHeads = checkCount(shape.kvHeads ?? heads, 'shape.kvHeads');
@@ -70,8 +113,15 @@ export function placeProblem(scope: HeapScope, inputs: AttentionInputs, shape: F
   const value = checkArray(inputs.value, Float32Array, s.batch * s.kvHeads * s.keyLen * s.valueDim, 'value', 'batch * kvHeads * keyLen * valueDim');
   const sizes = outputSizes(s);
   const queryAddress = scope.floats(query, 'query');
+  // Spelled out: a spread here costs more than the rest of the call.
   return {
-    ...s,
+    batch: s.batch,
+    heads: s.heads,
+    kvHeads: s.kvHeads,
+    queryLen: s.queryLen,
+    keyLen: s.keyLen,
+    headDim: s.headDim,
+    valueDim: s.valueDim,
     query: queryAddress,
     key: key === undefined ? queryAddress : scope.floats(key, 'key'),
     value: scope.floats(value, 'value'),
@@ -83,7 +133,11 @@ export function placeProblem(scope: HeapScope, inputs: AttentionInputs, shape: F
 function checkBroadcast<T extends Float32Array | Uint8Array>(
   tensor: Broadcast<T>, kind: new (n: number) => T, field: string, keyLen: number,
 ): readonly [number, number, number] {
-  const [batch, heads, rows, columns] = tensor.shape.map((size, axis) => checkCount(size, `${field}.shape[${axis}]`)) as [number, number, number, number];
+  const sizes: unknown = checkObject(tensor, field).shape;
+  if (!Array.isArray(sizes) || sizes.length !== 4) {
+    throw new HeedError({ code: 'invalid-shape', field: `${field}.shape`, received: String(sizes), expected: '[batch, heads, queryLen, keyLen]' });
+  }
+  const [batch, heads, rows, columns] = sizes.map((size, axis) => checkCount(size, `${field}.shape[${axis}]`)) as [number, number, number, number];
   if (columns !== keyLen) {
     throw new HeedError({ code: 'invalid-shape', field: `${field}.shape[3]`, received: String(columns), expected: `${keyLen} (keyLen)` });
   }
@@ -93,10 +147,10 @@ function checkBroadcast<T extends Float32Array | Uint8Array>(
 
 /** Copies masks and bias into the heap. */
 export function placeOptions(scope: HeapScope, options: AttentionOptions, shape: { batch: number; keyLen: number }): Options {
-  const o = options;
+  const o = checkObject(options, 'options');
   const out: Options = {
     scale: o.scale === undefined ? undefined : checkNumber(o.scale, 'scale'),
-    causalOffset: o.causalOffset === undefined ? undefined : checkNumber(o.causalOffset, 'causalOffset'),
+    causalOffset: o.causalOffset === undefined ? undefined : checkInteger(o.causalOffset, 'causalOffset'),
     windowLeft: o.windowLeft === undefined ? undefined : checkCount(o.windowLeft, 'windowLeft'),
     windowRight: o.windowRight === undefined ? undefined : checkCount(o.windowRight, 'windowRight'),
     causal: checkBoolean(o.causal ?? false, 'causal'),
@@ -106,9 +160,6 @@ export function placeOptions(scope: HeapScope, options: AttentionOptions, shape:
     mask: 0, maskBatch: 0, maskHeads: 0, maskRows: 0,
     bias: 0, biasBatch: 0, biasHeads: 0, biasRows: 0,
   };
-  if (o.causalOffset !== undefined && !Number.isSafeInteger(o.causalOffset)) {
-    throw new HeedError({ code: 'invalid-value', field: 'causalOffset', received: String(o.causalOffset), expected: 'an integer' });
-  }
   if (o.keyMask !== undefined) {
     out.keyMask = scope.bytes(checkArray(o.keyMask, Uint8Array, shape.batch * shape.keyLen, 'keyMask', 'batch * keyLen'), 'keyMask');
   }
@@ -133,6 +184,7 @@ export function checkSeed(seed: number | bigint, field: string): bigint {
 }
 
 export function moduleLshOptions(lsh: LshOptions): ModuleLshOptions {
+  checkObject(lsh, 'lsh');
   return {
     rounds: checkCount(lsh.rounds ?? 4, 'rounds'),
     buckets: checkCount(lsh.buckets ?? 0, 'buckets'),

@@ -39,6 +39,15 @@ export function disposedError(what: string): HeedError {
   return new HeedError({ code: 'disposed', field: what, received: 'a call after dispose()', expected: 'no call after dispose()' });
 }
 
+/** The session was configured anew while the call waited between slices. */
+export function supersededError(): HeedError {
+  return new HeedError({ code: 'aborted', field: 'session', received: 'configure() during the call', expected: 'no configure() before the call ends' });
+}
+
+export function workerDiedError(reason: string): HeedError {
+  return new HeedError({ code: 'worker-died', field: 'worker', received: reason, expected: 'a living worker; make a new client' });
+}
+
 export function abortedError(): HeedError {
   return new HeedError({ code: 'aborted', field: 'signal', received: 'abort', expected: 'no abort' });
 }

@@ -4,8 +4,10 @@ import type { MainModule } from './generated/heed.mjs';
 import { HeedError } from './errors.ts';
 import type { HeedErrorParts } from './errors.ts';
 
-/** The module as Emscripten makes it, with the heap views that it exports. */
+/** The module as Emscripten makes it, with the allocator and the heap views that it exports. */
 export type HeedModule = MainModule & {
+  _malloc(bytes: number): number;
+  _free(address: number): void;
   readonly HEAPF32: Float32Array<ArrayBuffer>;
   readonly HEAPU8: Uint8Array<ArrayBuffer>;
   readonly HEAPU32: Uint32Array<ArrayBuffer>;
@@ -24,7 +26,7 @@ export class HeapScope {
   allocate(count: number, field: string, bytesPerElement: 1 | 4 = 4): number {
     const bytes = Math.max(1, count) * bytesPerElement;
     // malloc takes 32 bits; beyond, the address space ends anyway.
-    const address = bytes < 2 ** 32 ? this.#module.allocate(bytes) : 0;
+    const address = bytes < 2 ** 32 ? this.#module._malloc(bytes) >>> 0 : 0;
     if (address === 0) {
       throw new HeedError({
         code: 'out-of-memory',
@@ -51,7 +53,7 @@ export class HeapScope {
   }
 
   release(): void {
-    for (const address of this.#addresses) this.#module.release(address);
+    for (const address of this.#addresses) this.#module._free(address);
     this.#addresses = [];
   }
 }

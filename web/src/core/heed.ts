@@ -1,6 +1,6 @@
 // The facade over one instance of the WebAssembly module: typed arguments in, copies out.
 
-import { checkArray, checkCount, checkSeed, fullShape, moduleLshOptions, outputSizes, placeOptions, placeProblem } from './arguments.ts';
+import { checkArray, checkCount, checkObject, checkSeed, fullShape, moduleLshOptions, outputSizes, placeOptions, placeProblem } from './arguments.ts';
 import { HeedError } from './errors.ts';
 import { check, HeapScope, readFloats, readUints } from './heap.ts';
 import type { HeedModule } from './heap.ts';
@@ -28,7 +28,7 @@ export class Heed {
 
   /** Exact scaled dot-product attention (Vaswani et al. 2017, eq. 1). Throws HeedError. */
   attention(inputs: AttentionInputs, options: AttentionOptions = {}): AttentionResult {
-    const shape = fullShape(inputs.shape);
+    const shape = fullShape(checkObject(inputs, 'inputs').shape);
     return this.#scoped((scope) => {
       const problem = placeProblem(scope, inputs, shape);
       check(this.#module, this.#module.attend(problem, placeOptions(scope, options, shape)));
@@ -38,12 +38,13 @@ export class Heed {
 
   /** LSH attention as in the Reformer (Kitaev et al. 2020): exact softmax over the candidates. Throws HeedError. */
   lshAttention(inputs: AttentionInputs, options: AttentionOptions = {}, lsh: LshOptions = {}): LshResult {
-    const shape = fullShape(inputs.shape);
+    const shape = fullShape(checkObject(inputs, 'inputs').shape);
+    const hashing = moduleLshOptions(lsh);
     return this.#scoped((scope) => {
-      const problem = placeProblem(scope, inputs, shape, lsh.sharedQueryKey);
+      const problem = placeProblem(scope, inputs, shape, hashing.sharedQueryKey);
       const handle = new this.#module.Session(problem, problem.context, problem.logsumexp);
       try {
-        check(this.#module, handle.prepareLsh(placeOptions(scope, options, shape), moduleLshOptions(lsh)));
+        check(this.#module, handle.prepareLsh(placeOptions(scope, options, shape), hashing));
         check(this.#module, handle.advance(1, Number.POSITIVE_INFINITY));
         return {
           ...this.#read(problem, outputSizes(shape)),
@@ -58,7 +59,8 @@ export class Heed {
 
   /** Multi-head attention with its projections (Vaswani et al. 2017, section 3.2.2). Throws HeedError. */
   multiHeadAttention(inputs: MultiHeadInputs, options: AttentionOptions = {}): MultiHeadResult {
-    const given = inputs.shape;
+    const given = checkObject(inputs, 'inputs').shape;
+    const weights = checkObject(inputs.weights, 'weights');
     const attention = fullShape(given);
     const s = {
       ...attention,
@@ -68,7 +70,7 @@ export class Heed {
     };
     return this.#scoped((scope) => {
       const layer = (name: keyof MultiHeadInputs['weights'], inFeatures: number, outFeatures: number) =>
-        this.#placeLinear(scope, inputs.weights[name], inFeatures, outFeatures, `weights.${name}`);
+        this.#placeLinear(scope, weights[name], inFeatures, outFeatures, `weights.${name}`);
       const source = checkArray(inputs.querySource, Float32Array, s.batch * s.queryLen * s.modelDim, 'querySource', 'batch * queryLen * modelDim');
       const querySource = scope.floats(source, 'querySource');
       const memory = inputs.memory === undefined ? 0
@@ -97,7 +99,7 @@ export class Heed {
 
   /** y = x W^T + b for x [rows, inFeatures]; returns y [rows, outFeatures]. Throws HeedError. */
   linear(x: Float32Array, layer: Linear, sizes: { readonly rows: number; readonly inFeatures: number; readonly outFeatures: number }): Float32Array<ArrayBuffer> {
-    const rows = checkCount(sizes.rows, 'rows');
+    const rows = checkCount(checkObject(sizes, 'sizes').rows, 'rows');
     const inFeatures = checkCount(sizes.inFeatures, 'inFeatures', 1);
     const outFeatures = checkCount(sizes.outFeatures, 'outFeatures', 1);
     return this.#scoped((scope) => {
@@ -112,7 +114,8 @@ export class Heed {
   /** Bucket of each row of x [rows, dim] in one round: argmax([xR; -xR]) (Kitaev et al. 2020, section 2). */
   hash(x: Float32Array, dim: number, options: { readonly buckets: number; readonly seed?: number | bigint; readonly round?: number }): Uint32Array<ArrayBuffer> {
     checkCount(dim, 'dim', 1);
-    const rows = Math.floor(x.length / dim);
+    checkObject(options, 'options');
+    const rows = Math.floor(checkObject(x, 'x').length / dim);
     checkArray(x, Float32Array, rows * dim, 'x', 'a multiple of dim');
     return this.#scoped((scope) => {
       const source = scope.floats(x, 'x');
@@ -129,7 +132,7 @@ export class Heed {
   }
 
   #placeLinear(scope: HeapScope, layer: Linear, inFeatures: number, outFeatures: number, field: string): { weight: number; bias: number } {
-    const weight = checkArray(layer.weight, Float32Array, inFeatures * outFeatures, `${field}.weight`, 'outFeatures * inFeatures');
+    const weight = checkArray(checkObject(layer, field).weight, Float32Array, inFeatures * outFeatures, `${field}.weight`, 'outFeatures * inFeatures');
     const bias = layer.bias === undefined ? 0
       : scope.floats(checkArray(layer.bias, Float32Array, outFeatures, `${field}.bias`, 'outFeatures'), `${field}.bias`);
     return { weight: scope.floats(weight, `${field}.weight`), bias };

@@ -32,8 +32,9 @@ async function bytesOf(source: ArrayBuffer | Uint8Array | Response): Promise<Buf
 
 /** Compiles while it downloads where the server's MIME type allows, else from the bytes. */
 async function compile(source: ArrayBuffer | Uint8Array | Response): Promise<WebAssembly.Module> {
+  // Streaming takes this type alone: with a parameter behind it, it refuses.
   const streams = source instanceof Response && source.ok
-    && (source.headers.get('content-type') ?? '').split(';')[0]?.trim() === 'application/wasm';
+    && source.headers.get('content-type')?.trim().toLowerCase() === 'application/wasm';
   if (streams) return WebAssembly.compileStreaming(source);
   const bytes = await bytesOf(source);
   const head = new Uint8Array(ArrayBuffer.isView(bytes) ? bytes.buffer : bytes, ArrayBuffer.isView(bytes) ? bytes.byteOffset : 0, Math.min(4, bytes.byteLength));

@@ -1,8 +1,11 @@
 // One problem held in WebAssembly memory: exact and LSH attention over it, in slices, and the
 // weights behind both.
 
-import { checkCount, checkSeed, fullShape, moduleLshOptions, outputSizes, placeOptions, placeProblem } from './arguments.ts';
+import {
+  checkCount, checkKind, checkObject, checkRange, checkSeed, checkWork, fullShape, moduleLshOptions, outputSizes, placeOptions, placeProblem,
+} from './arguments.ts';
 import type { FullShape } from './arguments.ts';
+import { disposeKey } from './dispose.ts';
 import { disposedError, HeedError } from './errors.ts';
 import type { Session as ModuleSession, Problem, Share, Slice } from './generated/heed.mjs';
 import { check, HeapScope, readFloats, readUints } from './heap.ts';
@@ -12,10 +15,26 @@ import type {
   LshParameters, LshQuality, LshStructure, Mechanism, Tile, TileRequest, WeightKind,
 } from './types.ts';
 
-const KIND = { exact: 0, lsh: 1, difference: 2 } as const;
+const MECHANISMS: readonly Mechanism[] = ['exact', 'lsh'];
+const WEIGHT_KINDS: readonly WeightKind[] = ['exact', 'lsh', 'difference'];
+
+/** What a session holds in the heap. Each mechanism reads its masks from the scope it was prepared with; they may share one. */
+interface Holdings {
+  readonly handle: ModuleSession;
+  readonly inputs: HeapScope;
+  exactOptions: HeapScope;
+  lshOptions: HeapScope;
+}
+
+function free({ handle, inputs, exactOptions, lshOptions }: Holdings): void {
+  handle.delete();
+  inputs.release();
+  exactOptions.release();
+  if (lshOptions !== exactOptions) lshOptions.release();
+}
 
 /** Frees what a session forgot to: a backstop, not a plan. */
-const registry = new FinalizationRegistry<() => void>((free) => free());
+const registry = new FinalizationRegistry<Holdings>(free);
 
 /** What exact attention depends on beside the inputs. */
 interface ExactConfiguration {
@@ -49,37 +68,34 @@ export interface CellRequest {
 export class Session {
   readonly shape: FullShape;
   readonly #module: HeedModule;
-  readonly #inputs: HeapScope;
   readonly #problem: Problem;
   readonly #lsh: { readonly context: number; readonly logsumexp: number };
   readonly #handle: ModuleSession;
-  // Each mechanism reads its masks from the scope it was prepared with; they may share one.
-  #exactOptions: HeapScope;
-  #lshOptions: HeapScope;
+  readonly #held: Holdings;
+  readonly #versions = { exact: 0, lsh: 0 };
   #exact: ExactConfiguration | undefined;
   #disposed = false;
 
   /** Copies the inputs. Throws HeedError on sizes that do not fit. */
   constructor(module: HeedModule, inputs: AttentionInputs) {
-    this.shape = fullShape(inputs.shape);
+    this.shape = fullShape(checkObject(inputs, 'inputs').shape);
     this.#module = module;
-    this.#inputs = new HeapScope(module);
-    this.#exactOptions = new HeapScope(module);
-    this.#lshOptions = this.#exactOptions;
+    const scope = new HeapScope(module);
     try {
-      this.#problem = placeProblem(this.#inputs, inputs, this.shape);
+      this.#problem = placeProblem(scope, inputs, this.shape);
       const sizes = outputSizes(this.shape);
       this.#lsh = {
-        context: this.#inputs.allocate(sizes.context, 'context'),
-        logsumexp: this.#inputs.allocate(sizes.logsumexp, 'logsumexp'),
+        context: scope.allocate(sizes.context, 'context'),
+        logsumexp: scope.allocate(sizes.logsumexp, 'logsumexp'),
       };
     } catch (error) {
-      this.#inputs.release();
+      scope.release();
       throw error;
     }
     this.#handle = new module.Session(this.#problem, this.#lsh.context, this.#lsh.logsumexp);
-    const [handle, scope] = [this.#handle, this.#inputs];
-    registry.register(this, () => { handle.delete(); scope.release(); }, this);
+    const noOptions = new HeapScope(module);
+    this.#held = { handle: this.#handle, inputs: scope, exactOptions: noOptions, lshOptions: noOptions };
+    registry.register(this, this.#held, this);
   }
 
   /**
@@ -88,23 +104,28 @@ export class Session {
    */
   configure(options: AttentionOptions = {}, lsh: LshOptions = {}): LshParameters {
     this.#alive();
+    const held = this.#held;
+    const hashing = moduleLshOptions(lsh);
     const scope = new HeapScope(this.#module);
+    let exact: ExactConfiguration;
     try {
       const placed = placeOptions(scope, options, this.shape);
-      check(this.#module, this.#handle.prepareLsh(placed, moduleLshOptions(lsh)));
+      exact = structuredClone({ options, shared: hashing.sharedQueryKey });
+      check(this.#module, this.#handle.prepareLsh(placed, hashing));
     } catch (error) {
       scope.release();
       throw error;
     }
     // From here on LSH reads its masks from this scope.
-    if (this.#lshOptions !== this.#exactOptions) this.#lshOptions.release();
-    this.#lshOptions = scope;
-    const exact = structuredClone({ options, shared: lsh.sharedQueryKey ?? false });
+    if (held.lshOptions !== held.exactOptions) held.lshOptions.release();
+    held.lshOptions = scope;
+    this.#versions.lsh++;
     if (this.#exact === undefined || !sameExact(exact, this.#exact)) {
       this.#exact = undefined;
+      this.#versions.exact++;
       check(this.#module, this.#handle.prepareExact());
-      this.#exactOptions.release();
-      this.#exactOptions = scope;
+      held.exactOptions.release();
+      held.exactOptions = scope;
       this.#exact = exact;
     }
     return this.parameters();
@@ -116,16 +137,24 @@ export class Session {
     return { rounds: this.#handle.rounds(), buckets: this.#handle.buckets(), chunk: this.#handle.chunk() };
   }
 
+  /** Changes whenever configure() sets a mechanism to work anew: results of two versions do not mix. */
+  version(kind: WeightKind): number {
+    this.#alive();
+    checkKind(kind, WEIGHT_KINDS);
+    return kind === 'difference' ? this.#versions.exact + this.#versions.lsh : this.#versions[kind];
+  }
+
   /** Computes about `work` query-key pairs and returns the progress, 0 to 1. */
   advance(kind: Mechanism, work = Number.POSITIVE_INFINITY): number {
     this.#alive();
-    check(this.#module, this.#handle.advance(KIND[kind], work));
-    return this.#handle.progress(KIND[kind]);
+    const which = checkKind(kind, MECHANISMS);
+    check(this.#module, this.#handle.advance(which, checkWork(work)));
+    return this.#handle.progress(which);
   }
 
   done(kind: Mechanism): boolean {
     this.#alive();
-    return this.#handle.done(KIND[kind]);
+    return this.#handle.done(checkKind(kind, MECHANISMS));
   }
 
   /** Copies of context and logsumexp. */
@@ -140,26 +169,28 @@ export class Session {
   }
 
   tile(kind: WeightKind, request: TileRequest): Tile {
+    const which = checkKind(kind, WEIGHT_KINDS);
     if (kind !== 'lsh') this.#finished('exact');
     if (kind !== 'exact') this.#finished('lsh');
+    const [rowBegin, rowEnd] = checkRange(checkObject(request, 'tile').rows, 'tile.rows');
+    const [columnBegin, columnEnd] = checkRange(request.columns, 'tile.columns');
+    // A cell that outgrows its range is the whole range; the module's 32-bit sizes would wrap around.
+    const perCell = (count: unknown, size: number, field: string) => Math.min(checkCount(count, field, 1), Math.max(1, size));
     const tile = {
       batch: checkCount(request.batch ?? 0, 'tile.batch'),
       head: checkCount(request.head, 'tile.head'),
-      rowBegin: checkCount(request.rows[0], 'tile.rows[0]'),
-      rowEnd: checkCount(request.rows[1], 'tile.rows[1]'),
-      columnBegin: checkCount(request.columns[0], 'tile.columns[0]'),
-      columnEnd: checkCount(request.columns[1], 'tile.columns[1]'),
-      rowsPerCell: checkCount(request.rowsPerCell ?? 1, 'tile.rowsPerCell', 1),
-      columnsPerCell: checkCount(request.columnsPerCell ?? 1, 'tile.columnsPerCell', 1),
+      rowBegin, rowEnd, columnBegin, columnEnd,
+      rowsPerCell: perCell(request.rowsPerCell ?? 1, rowEnd - rowBegin, 'tile.rowsPerCell'),
+      columnsPerCell: perCell(request.columnsPerCell ?? 1, columnEnd - columnBegin, 'tile.columnsPerCell'),
     };
-    const cellRows = Math.max(0, Math.ceil((tile.rowEnd - tile.rowBegin) / tile.rowsPerCell));
-    const cellColumns = Math.max(0, Math.ceil((tile.columnEnd - tile.columnBegin) / tile.columnsPerCell));
+    const cellRows = Math.max(0, Math.ceil((rowEnd - rowBegin) / tile.rowsPerCell));
+    const cellColumns = Math.max(0, Math.ceil((columnEnd - columnBegin) / tile.columnsPerCell));
     const cells = cellRows * cellColumns;
     const scope = new HeapScope(this.#module);
     try {
       const peak = scope.allocate(cells, 'tile');
       const mean = scope.allocate(cells, 'tile');
-      check(this.#module, this.#handle.tile(KIND[kind], tile, peak, mean));
+      check(this.#module, this.#handle.tile(which, tile, peak, mean));
       return { cellRows, cellColumns, peak: readFloats(this.#module, peak, cells), mean: readFloats(this.#module, mean, cells) };
     } finally {
       scope.release();
@@ -168,20 +199,20 @@ export class Session {
 
   /** Weights of one query over all keys, [keyLen]. */
   row(kind: WeightKind, request: { readonly batch?: number; readonly head: number; readonly query: number }): Float32Array<ArrayBuffer> {
-    const { query } = request;
+    const { query } = checkObject(request, 'row');
     return this.tile(kind, { ...request, rows: [query, query + 1], columns: [0, this.shape.keyLen] }).peak;
   }
 
   candidates(request: { readonly batch?: number; readonly head: number; readonly query: number }): Candidates {
     this.#finished('lsh');
-    const batch = checkCount(request.batch ?? 0, 'batch');
+    const batch = checkCount(checkObject(request, 'candidates').batch ?? 0, 'batch');
     check(this.#module, this.#handle.findCandidates(batch, checkCount(request.head, 'head'), checkCount(request.query, 'query')));
     return { keys: this.#slice(this.#handle.candidateKeys()), rounds: this.#slice(this.#handle.candidateRounds()) };
   }
 
   structure(request: { readonly batch?: number; readonly head: number; readonly round: number }): LshStructure {
     this.#finished('lsh');
-    const batch = this.#below(request.batch ?? 0, 'batch', this.shape.batch);
+    const batch = this.#below(checkObject(request, 'structure').batch ?? 0, 'batch', this.shape.batch);
     const head = this.#below(request.head, 'head', this.shape.heads);
     const round = this.#below(request.round, 'round', this.#handle.rounds());
     return {
@@ -211,7 +242,7 @@ export class Session {
   cell(request: CellRequest): CellArithmetic {
     this.#finished('exact');
     this.#finished('lsh');
-    const batch = checkCount(request.batch ?? 0, 'batch');
+    const batch = checkCount(checkObject(request, 'cell').batch ?? 0, 'batch');
     check(this.#module, this.#handle.explain(batch, checkCount(request.head, 'head'), checkCount(request.query, 'query'), checkCount(request.key, 'key')));
     const cell = this.#handle.cell();
     const share = ({ logsumexp, weight, rank, contribution, context }: Share): CellShare => ({
@@ -230,7 +261,8 @@ export class Session {
 
   workspaceBytes(): { readonly exact: number; readonly lsh: number } {
     this.#alive();
-    return { exact: this.#handle.workspaceBytes(KIND.exact), lsh: this.#handle.workspaceBytes(KIND.lsh) };
+    const bytes = (kind: Mechanism) => this.#handle.workspaceBytes(checkKind(kind, MECHANISMS));
+    return { exact: bytes('exact'), lsh: bytes('lsh') };
   }
 
   /** Frees the memory; further calls throw "disposed", a second dispose() does nothing. */
@@ -238,13 +270,10 @@ export class Session {
     if (this.#disposed) return;
     this.#disposed = true;
     registry.unregister(this);
-    this.#handle.delete();
-    this.#inputs.release();
-    this.#exactOptions.release();
-    if (this.#lshOptions !== this.#exactOptions) this.#lshOptions.release();
+    free(this.#held);
   }
 
-  [Symbol.dispose](): void {
+  [disposeKey](): void {
     this.dispose();
   }
 
@@ -257,8 +286,7 @@ export class Session {
   }
 
   #finished(kind: Mechanism): void {
-    this.#alive();
-    if (!this.#handle.done(KIND[kind])) {
+    if (!this.done(kind)) {
       throw new HeedError({ code: 'invalid-value', field: kind, received: 'a computation that is not done', expected: 'configure(), then advance() until it returns 1' });
     }
   }

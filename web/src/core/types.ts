@@ -204,7 +204,7 @@ export interface MultiHeadResult extends AttentionResult {
   readonly output: Float32Array<ArrayBuffer>;
 }
 
-/** Where the WebAssembly binary comes from. Default: the file beside the module, relaxed SIMD where the engine has it. */
+/** Where the WebAssembly binary comes from. Default: the file beside the module, relaxed SIMD where the engine has it. A binary given here is heed.wasm; with simd "relaxed", heed-relaxed.wasm. */
 export interface InitOptions {
   readonly wasmUrl?: string | URL;
   readonly wasmBinary?: ArrayBuffer | Uint8Array;

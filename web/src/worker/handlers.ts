@@ -1,6 +1,7 @@
 // What the worker does for its client. Long calls work in slices and pause their job in between.
 
-import { HeedError } from '../core/errors.ts';
+import { checkObject, checkRange } from '../core/arguments.ts';
+import { disposedError, supersededError } from '../core/errors.ts';
 import type { Heed } from '../core/heed.ts';
 import type { Session } from '../core/session.ts';
 import type {
@@ -12,8 +13,19 @@ import type { Job } from './job.ts';
 /** Pairs of the first slice; later ones follow the measured time. */
 const firstPairs = 200_000;
 
+/** A job that ends when its session is configured anew or disposed during a pause: its result would belong to neither. */
+function bound(job: Job, session: Session, kind: WeightKind): Job {
+  const version = session.version(kind);
+  return {
+    async pause(fraction) {
+      await job.pause(fraction);
+      if (session.version(kind) !== version) throw supersededError();
+    },
+  };
+}
+
 async function runSession(session: Session, kind: Mechanism, job: Job): Promise<{ milliseconds: number }> {
-  const milliseconds = await inSlices(job, firstPairs, (pairs) => {
+  const milliseconds = await inSlices(bound(job, session, kind), firstPairs, (pairs) => {
     const fraction = session.done(kind) ? 1 : session.advance(kind, pairs);
     return { done: session.done(kind), fraction };
   });
@@ -22,12 +34,14 @@ async function runSession(session: Session, kind: Mechanism, job: Job): Promise<
 
 /** A tile in bands of cell rows, so that a tile over the whole of a large map can be aborted. */
 async function tileInBands(session: Session, kind: WeightKind, request: TileRequest, job: Job): Promise<Tile> {
-  const perCell = request.rowsPerCell ?? 1;
-  const [begin, end] = request.rows;
+  const perCell = checkObject(request, 'tile').rowsPerCell ?? 1;
+  const [begin, end] = checkRange(request.rows, 'tile.rows');
+  const [firstColumn, lastColumn] = checkRange(request.columns, 'tile.columns');
   const cellRows = Math.max(0, Math.ceil((end - begin) / perCell));
   const bands: Tile[] = [];
   let next = 0;
-  await inSlices(job, Math.max(1, Math.ceil(firstPairs / Math.max(1, perCell * (request.columns[1] - request.columns[0])))), (size) => {
+  const firstRows = Math.max(1, Math.ceil(firstPairs / Math.max(1, perCell * (lastColumn - firstColumn))));
+  await inSlices(bound(job, session, kind), firstRows, (size) => {
     const last = Math.min(cellRows, next + Math.max(1, Math.floor(size)));
     const rows = [begin + next * perCell, Math.min(end, begin + last * perCell)] as const;
     bands.push(session.tile(kind, { ...request, rows }));
@@ -53,7 +67,7 @@ export function makeHandlers(heed: Heed) {
   const sessionOf = (id: number): Session => {
     const session = sessions.get(id);
     if (session === undefined) {
-      throw new HeedError({ code: 'disposed', field: 'session', received: 'a call after dispose()', expected: 'no call after dispose()' });
+      throw disposedError('session');
     }
     return session;
   };

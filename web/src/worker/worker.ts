@@ -1,6 +1,7 @@
 // Entry of the module worker: takes messages, runs handlers, answers.
 
-import { HeedError } from '../core/errors.ts';
+import { HeedError, workerDiedError } from '../core/errors.ts';
+import type { HeedErrorParts } from '../core/errors.ts';
 import { init } from '../core/web.ts';
 import type { Request, Response } from '../protocol/messages.ts';
 import { makeHandlers } from './handlers.ts';
@@ -23,12 +24,10 @@ function buffersOf(value: unknown): Transferable[] {
   return Object.values(value).flatMap(buffersOf);
 }
 
-function partsOf(error: unknown) {
-  if (error instanceof HeedError) {
-    const { code, field, received, expected } = error;
-    return { code, field, received, expected };
-  }
-  return { code: 'invalid-value', field: 'worker', received: String(error), expected: 'no internal error' } as const;
+function partsOf(error: unknown): HeedErrorParts {
+  // Any other error, a trap among them, leaves the module in an unknown state.
+  const { code, field, received, expected } = error instanceof HeedError ? error : workerDiedError(String(error));
+  return { code, field, received, expected };
 }
 
 async function answer(request: Exclude<Request, { type: 'abort' }>, signal: AbortSignal): Promise<unknown> {
