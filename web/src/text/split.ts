@@ -40,7 +40,8 @@ function segment(text: string, granularity: 'grapheme' | 'word'): Token[] {
     const pieces = Array.from(segmenter.segment(text.slice(begin, end)), ({ segment: piece }) => piece);
     let kept = pieces.length;
     if (end < text.length) {
-      const space = granularity === 'word' ? pieces.findLastIndex((piece, at) => at < pieces.length - 1 && piece.trim() === '') : -1;
+      let space = granularity === 'word' ? pieces.length - 2 : -1;
+      while (space >= 0 && pieces[space]!.trim() !== '') space--;
       kept = space >= 0 ? space + 1 : Math.max(0, pieces.length - uncertain);
     }
     for (const piece of pieces.slice(0, kept)) {

@@ -1,0 +1,85 @@
+// The bundled samples: their list, and one of them as a problem.
+
+import { HeedError } from '../core/errors.ts';
+import { openTensorFile } from '../tensor-file/index.ts';
+import type { TensorFile } from '../tensor-file/index.ts';
+import { tokenLabel } from '../text/label.ts';
+import { formatCount } from './format.ts';
+import type { Problem, Sample, SampleText } from './state.ts';
+import { tensorInputs } from './tensor-problem.ts';
+
+interface IndexEntry extends Omit<Sample, 'detail'> {
+  readonly file: string;
+  readonly source: string;
+  readonly license: string;
+  readonly heads: number;
+  readonly length: number;
+  readonly headDim: number;
+}
+
+let index: Promise<readonly IndexEntry[]> | undefined;
+
+async function fetchFile(name: string, signal?: AbortSignal): Promise<Response> {
+  const response = await fetch(new URL(`samples/${name}`, document.baseURI), signal === undefined ? {} : { signal });
+  if (!response.ok) {
+    throw new HeedError({ code: 'invalid-value', field: `sample file ${name}`, received: `status ${response.status}`, expected: 'the file beside the page' });
+  }
+  return response;
+}
+
+function readIndex(): Promise<readonly IndexEntry[]> {
+  index ??= fetchFile('index.json').then((response) => response.json() as Promise<readonly IndexEntry[]>).catch((error: unknown) => {
+    // Another try may find the network back.
+    index = undefined;
+    throw error;
+  });
+  return index;
+}
+
+export async function listSamples(): Promise<readonly Sample[]> {
+  return (await readIndex()).map(({ id, title, description, heads, length, headDim, source, license }) => ({
+    id, title, description,
+    detail: `${formatCount(length)} tokens, ${heads} ${heads === 1 ? 'head' : 'heads'} of width ${headDim}. Source: ${source}. Licence: ${license}.`,
+  }));
+}
+
+export async function listTexts(): Promise<readonly SampleText[]> {
+  return (await fetchFile('texts.json')).json() as Promise<readonly SampleText[]>;
+}
+
+/** Labels stored in a file's metadata as a JSON list; undefined when there are none of that length. */
+export function metadataTokens(tokens: string | undefined, length: number): readonly string[] | undefined {
+  if (tokens === undefined) return undefined;
+  try {
+    const list: unknown = JSON.parse(tokens);
+    return Array.isArray(list) && list.length === length && list.every((label) => typeof label === 'string') ? list.map(tokenLabel) : undefined;
+  } catch {
+    // Someone else's metadata may call anything "tokens".
+    return undefined;
+  }
+}
+
+export function numbered(length: number): readonly string[] {
+  return Array.from({ length }, (_, i) => String(i));
+}
+
+function namedTensor(file: TensorFile, name: string) {
+  return { name, shape: file.tensors.find((tensor) => tensor.name === name)?.shape ?? [], data: file.read(name) };
+}
+
+/** null: the first of the list. Throws HeedError or TensorFileError. */
+export async function loadSample(id: string | null, signal: AbortSignal): Promise<Omit<Problem, 'id'>> {
+  const entries = await readIndex();
+  const entry = id === null ? entries[0] : entries.find((other) => other.id === id);
+  if (entry === undefined) {
+    throw new HeedError({ code: 'invalid-value', field: 'sample', received: id ?? 'none', expected: entries.map((other) => other.id).join(', ') });
+  }
+  const file = openTensorFile(entry.file, new Uint8Array(await (await fetchFile(entry.file, signal)).arrayBuffer()));
+  const { inputs, shape } = tensorInputs(namedTensor(file, 'query'), namedTensor(file, 'key'), namedTensor(file, 'value'));
+  const tokens = file.metadata.get('tokens');
+  return {
+    title: entry.title, description: entry.description, inputs, shape,
+    queryTokens: metadataTokens(tokens, shape.queryLen) ?? numbered(shape.queryLen),
+    keyTokens: metadataTokens(tokens, shape.keyLen) ?? numbered(shape.keyLen),
+  };
+}

@@ -1,0 +1,280 @@
+// Everything the page knows, as plain data, and the one function that changes it. No DOM, no worker.
+
+import type { AttentionInputs, LshCost, LshParameters, LshQuality, LshStructure, CellArithmetic, WeightKind } from '../core/types.ts';
+import type { CellIndex, View } from '../model/view.ts';
+import type { Transform } from '../model/color-scale.ts';
+import type { Reduction } from '../model/tile-pyramid.ts';
+import type { TextRequest } from '../text/text-job.ts';
+
+export type TextInput = { readonly kind: 'text' } & TextRequest;
+export interface SampleInput { readonly kind: 'sample'; readonly id: string }
+/** Tensors of a file, by name; an empty key or value means the query's. */
+export interface FileInput { readonly kind: 'file'; readonly name: string; readonly query: string; readonly key: string; readonly value: string }
+export type Input = TextInput | SampleInput | FileInput;
+export type InputKind = Input['kind'];
+
+/** What attention is computed with; null lets the core choose. */
+export interface Settings {
+  readonly causal: boolean;
+  readonly scale: number | null;
+  readonly windowLeft: number | null;
+  readonly windowRight: number | null;
+  /** 0: off. */
+  readonly softCap: number;
+  /** Positions of keys that no query sees, ascending. */
+  readonly hidden: readonly number[];
+  readonly rounds: number;
+  readonly buckets: number | null;
+  readonly chunk: number | null;
+  readonly seed: number;
+  readonly shared: boolean;
+  readonly trueBuckets: boolean;
+}
+
+/** What is looked at, and how. */
+export interface Look {
+  readonly head: number;
+  readonly batch: number;
+  readonly reduction: Reduction;
+  readonly transform: Transform;
+  /** null: everything. */
+  readonly view: View | null;
+  readonly selected: CellIndex | null;
+  /** Round shown in the bucket strip. */
+  readonly round: number;
+  /** The one picture shown where there is no room for three. */
+  readonly picture: WeightKind;
+  readonly theme: 'auto' | 'light' | 'dark';
+}
+
+/** What the address holds: enough to come back to the same page. */
+export interface Wish {
+  readonly input: Input | null;
+  readonly settings: Settings;
+  readonly look: Look;
+}
+
+/** Loaded data: what attention runs over. */
+export interface Problem {
+  readonly id: number;
+  readonly title: string;
+  readonly description: string;
+  readonly inputs: AttentionInputs;
+  readonly shape: { readonly batch: number; readonly heads: number; readonly kvHeads: number; readonly queryLen: number; readonly keyLen: number; readonly headDim: number; readonly valueDim: number };
+  readonly queryTokens: readonly string[];
+  readonly keyTokens: readonly string[];
+}
+
+export interface SampleText { readonly title: string; readonly source: string; readonly text: string }
+export interface Sample { readonly id: string; readonly title: string; readonly description: string; readonly detail: string }
+
+/** reason: why it cannot be read. */
+export interface TensorEntry { readonly name: string; readonly dtype: string; readonly shape: readonly number[]; readonly reason?: string }
+
+/** One finished computation. */
+export interface Results {
+  readonly problem: Problem;
+  readonly settings: Settings;
+  readonly parameters: LshParameters;
+  readonly cost: LshCost;
+  readonly quality: LshQuality;
+  /** Kernel times. */
+  readonly exactMs: number;
+  readonly lshMs: number;
+  /** Change exactly when the weights do. */
+  readonly exactVersion: string;
+  readonly lshVersion: string;
+}
+
+/** What belongs to the head in view. */
+export interface HeadResults {
+  readonly head: number;
+  readonly batch: number;
+  readonly lshVersion: string;
+  /** Entries of largest magnitude in the whole map. */
+  readonly largest: { readonly weight: number; readonly difference: number };
+}
+
+export interface Structure { readonly head: number; readonly batch: number; readonly round: number; readonly lshVersion: string; readonly structure: LshStructure }
+export interface ReadOut { readonly cell: CellIndex; readonly lshVersion: string; readonly arithmetic: CellArithmetic }
+
+export type Topic = 'input' | 'settings' | 'link' | 'engine' | 'picture';
+export interface Message { readonly topic: Topic; readonly tone: 'error' | 'note'; readonly text: string }
+
+export type Progress = { readonly step: 'loading' | 'exact' | 'lsh' | 'measuring'; readonly fraction: number };
+
+export interface State {
+  readonly wish: Wish;
+  /** The way in that is open on the page; not always that of the wish. */
+  readonly panel: InputKind;
+  readonly textDraft: TextInput;
+  readonly samples: readonly Sample[];
+  readonly texts: readonly SampleText[];
+  readonly file: { readonly name: string; readonly tensors: readonly TensorEntry[] } | null;
+  readonly problem: Problem | null;
+  readonly results: Results | null;
+  readonly headResults: HeadResults | null;
+  readonly structure: Structure | null;
+  readonly hover: CellIndex | null;
+  readonly readOut: ReadOut | null;
+  /** Of the selected cell. */
+  readonly explained: ReadOut | null;
+  readonly progress: Progress | null;
+  readonly messages: readonly Message[];
+  readonly instructionSet: string;
+  readonly systemDark: boolean;
+}
+
+export const defaultSettings: Settings = {
+  causal: false, scale: null, windowLeft: null, windowRight: null, softCap: 0, hidden: [],
+  rounds: 4, buckets: null, chunk: null, seed: 0, shared: false, trueBuckets: false,
+};
+
+export const defaultLook: Look = {
+  head: 0, batch: 0, reduction: 'peak', transform: 'log', view: null, selected: null, round: 0, picture: 'exact', theme: 'auto',
+};
+
+export const defaultText: TextInput = {
+  kind: 'text',
+  text: 'The cat sat on the mat. The dog sat on the cat. The mat sat still.',
+  split: 'bpe', heads: 4, headDim: 32, seed: 0, positions: false,
+};
+
+export const initialState: State = {
+  wish: { input: null, settings: defaultSettings, look: defaultLook },
+  panel: 'sample', textDraft: defaultText, samples: [], texts: [], file: null,
+  problem: null, results: null, headResults: null, structure: null,
+  hover: null, readOut: null, explained: null,
+  progress: null, messages: [], instructionSet: '', systemDark: false,
+};
+
+export type Action =
+  | { readonly type: 'navigate'; readonly wish: Wish }
+  | { readonly type: 'open-panel'; readonly panel: InputKind }
+  | { readonly type: 'choose-input'; readonly input: Input }
+  | { readonly type: 'set'; readonly settings: Partial<Settings> }
+  | { readonly type: 'look'; readonly look: Partial<Look> }
+  | { readonly type: 'toggle-hidden'; readonly position: number }
+  | { readonly type: 'samples'; readonly samples: readonly Sample[]; readonly texts: readonly SampleText[] }
+  | { readonly type: 'file'; readonly file: State['file'] }
+  | { readonly type: 'problem'; readonly problem: Problem }
+  | { readonly type: 'results'; readonly results: Results | null }
+  | { readonly type: 'head-results'; readonly headResults: HeadResults }
+  | { readonly type: 'structure'; readonly structure: Structure }
+  | { readonly type: 'hover'; readonly hover: CellIndex | null }
+  | { readonly type: 'read-out'; readonly readOut: ReadOut | null }
+  | { readonly type: 'explained'; readonly explained: ReadOut | null }
+  | { readonly type: 'progress'; readonly progress: Progress | null }
+  | { readonly type: 'say'; readonly message: Message }
+  | { readonly type: 'unsay'; readonly topic: Topic }
+  | { readonly type: 'instruction-set'; readonly instructionSet: string }
+  | { readonly type: 'system-dark'; readonly systemDark: boolean };
+
+function withoutTopic(messages: readonly Message[], topic: Topic): readonly Message[] {
+  return messages.filter((message) => message.topic !== topic);
+}
+
+function withLook(state: State, look: Partial<Look>): State {
+  return { ...state, wish: { ...state.wish, look: { ...state.wish.look, ...look } } };
+}
+
+function withSettings(state: State, settings: Partial<Settings>): State {
+  return { ...state, wish: { ...state.wish, settings: { ...state.wish.settings, ...settings } } };
+}
+
+/** The look as far as it fits a problem, and a note for each thing that had to give. */
+export function fitLook(look: Look, shape: Problem['shape']): { readonly look: Look; readonly notes: readonly string[] } {
+  const notes: string[] = [];
+  const below = (name: string, value: number, limit: number): number => {
+    if (value < limit) return value;
+    notes.push(`${name}: received ${value}, expected below ${limit}; 0 is shown`);
+    return 0;
+  };
+  const fits = (cell: CellIndex | null) => cell === null || (cell.row < shape.queryLen && cell.column < shape.keyLen);
+  const inside = look.view === null || (look.view.rows[1] <= shape.queryLen && look.view.columns[1] <= shape.keyLen);
+  if (!fits(look.selected)) notes.push(`cell: received ${look.selected!.row},${look.selected!.column}, expected inside ${shape.queryLen} x ${shape.keyLen}`);
+  return {
+    look: {
+      ...look,
+      head: below('head', look.head, shape.heads),
+      batch: below('batch', look.batch, shape.batch),
+      selected: fits(look.selected) ? look.selected : null,
+      view: inside ? look.view : null,
+    },
+    notes,
+  };
+}
+
+function toggle(hidden: readonly number[], position: number): readonly number[] {
+  return hidden.includes(position) ? hidden.filter((other) => other !== position) : [...hidden, position].sort((a, b) => a - b);
+}
+
+/** The state after an action. Pure. */
+export function update(state: State, action: Action): State {
+  switch (action.type) {
+    case 'navigate': {
+      const { input } = action.wish;
+      return {
+        ...state, wish: action.wish, panel: input?.kind ?? state.panel,
+        textDraft: input?.kind === 'text' ? input : state.textDraft,
+      };
+    }
+    case 'open-panel':
+      return { ...state, panel: action.panel };
+    case 'choose-input': {
+      // Another input: positions, heads and the view of the former say nothing about it.
+      const { input } = action;
+      const settled = withSettings(withLook(state, { head: 0, batch: 0, view: null, selected: null }), { hidden: [] });
+      return {
+        ...settled, panel: input.kind, explained: null, readOut: null, hover: null,
+        wish: { ...settled.wish, input }, textDraft: input.kind === 'text' ? input : state.textDraft,
+      };
+    }
+    case 'set':
+      return withSettings(state, action.settings);
+    case 'look':
+      return withLook(state, action.look);
+    case 'toggle-hidden':
+      return withSettings(state, { hidden: toggle(state.wish.settings.hidden, action.position) });
+    case 'samples':
+      return { ...state, samples: action.samples, texts: action.texts };
+    case 'file':
+      return { ...state, file: action.file };
+    case 'problem': {
+      const { look, notes } = fitLook(state.wish.look, action.problem.shape);
+      const messages = withoutTopic(state.messages, 'input');
+      return {
+        ...state, problem: action.problem, results: null, headResults: null, structure: null, readOut: null, explained: null, hover: null,
+        wish: { ...state.wish, look },
+        messages: notes.length === 0 ? messages : [...withoutTopic(messages, 'link'), { topic: 'link', tone: 'note', text: notes.join('; ') }],
+      };
+    }
+    case 'results':
+      return { ...state, results: action.results };
+    case 'head-results':
+      return { ...state, headResults: action.headResults };
+    case 'structure':
+      return { ...state, structure: action.structure };
+    case 'hover':
+      return { ...state, hover: action.hover };
+    case 'read-out':
+      return { ...state, readOut: action.readOut };
+    case 'explained':
+      return { ...state, explained: action.explained };
+    case 'progress':
+      return { ...state, progress: action.progress };
+    case 'say':
+      return { ...state, messages: [...withoutTopic(state.messages, action.message.topic), action.message] };
+    case 'unsay':
+      return { ...state, messages: withoutTopic(state.messages, action.topic) };
+    case 'instruction-set':
+      return { ...state, instructionSet: action.instructionSet };
+    case 'system-dark':
+      return { ...state, systemDark: action.systemDark };
+  }
+}
+
+export function isDark(state: State): boolean {
+  const { theme } = state.wish.look;
+  return theme === 'dark' || (theme === 'auto' && state.systemDark);
+}

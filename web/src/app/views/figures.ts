@@ -1,0 +1,47 @@
+// The live figures: how much LSH attention kept, what it cost, how long both took.
+
+import { html, nothing } from 'lit';
+import type { TemplateResult } from 'lit';
+import { formatCount, formatMilliseconds, formatNumber, formatShare } from '../format.ts';
+import type { Results, State } from '../state.ts';
+
+interface Figure { readonly id: string; readonly label: string; readonly value: string; readonly note: string }
+
+function figuresOf({ quality, cost, parameters, exactMs, lshMs }: Results): readonly Figure[] {
+  const share = cost.exactPairs === 0 ? 0 : cost.candidatePairs / cost.exactPairs;
+  const spread = quality.sampled ? `± ${formatShare(quality.capturedMassStderr)} (standard error)` : 'over all queries and heads';
+  return [
+    { id: 'mass', label: 'Captured mass', value: formatShare(quality.capturedMass), note: `least ${formatShare(quality.capturedMassMin)}; ${spread}` },
+    { id: 'error', label: 'Relative error', value: formatShare(quality.relativeError), note: `proven to be at most ${formatShare(quality.errorBound)}` },
+    { id: 'kl', label: 'KL divergence', value: `${formatNumber(quality.kl)} nats`, note: 'of LSH from exact, mean over queries' },
+    { id: 'pairs', label: 'Pairs computed', value: formatShare(share), note: `${formatCount(cost.candidatePairs)} of ${formatCount(cost.exactPairs)}` },
+    { id: 'exact-time', label: 'Exact took', value: formatMilliseconds(exactMs), note: 'in the kernels' },
+    {
+      id: 'lsh-time', label: 'LSH took', value: formatMilliseconds(lshMs),
+      note: `${exactMs > 0 && lshMs > 0 ? `${formatNumber(Number((exactMs / lshMs).toPrecision(2)))} × the speed of exact; ` : ''}${parameters.rounds} ${parameters.rounds === 1 ? 'round' : 'rounds'}, ${parameters.buckets} buckets, chunks of ${parameters.chunk}`,
+    },
+  ];
+}
+
+const pending: readonly Figure[] = [
+  ['mass', 'Captured mass'], ['error', 'Relative error'], ['kl', 'KL divergence'], ['pairs', 'Pairs computed'], ['exact-time', 'Exact took'], ['lsh-time', 'LSH took'],
+].map(([id, label]) => ({ id: id!, label: label!, value: '…', note: '\u00a0' }));
+
+export function figures({ results, instructionSet }: State): TemplateResult {
+  const quality = results?.quality;
+  return html`
+    <section class="figures" aria-labelledby="figures-title">
+      <h2 id="figures-title">What hashing kept, and what it cost</h2>
+      <dl>
+        ${(results === null ? pending : figuresOf(results)).map(({ id, label, value, note }) => html`
+          <div class="figure" data-figure=${id}>
+            <dt>${label}</dt>
+            <dd><strong>${value}</strong><span>${note}</span></dd>
+          </div>`)}
+      </dl>
+      <p class="hint">
+        ${quality?.sampled ? html`Measured on a random sample of ${formatCount(quality.queries)} queries. ` : nothing}
+        ${instructionSet === '' ? nothing : html`Computed on this machine by ${instructionSet}, one thread.`}
+      </p>
+    </section>`;
+}
