@@ -120,10 +120,12 @@ TEST_CASE("candidates are the oracle's visible pairs, ascending, with the first 
     double pairs = 0, exact_pairs = 0;
     const auto exact = run.exact();
     for (const double logit : exact.logits) exact_pairs += logit != -INFINITY;
+    reference::Meetings meetings;  // of the head at work
     for (std::size_t row = 0; row < c.rows(); ++row) {
       const std::size_t i = row % c.sizes.query_len, head = row / c.sizes.query_len;
       const std::size_t b = head / c.sizes.heads, h = head % c.sizes.heads;
-      const auto met = run.meetings(b, h)[i];
+      if (i == 0) meetings = run.meetings(b, h);
+      const auto& met = meetings[i];
       std::vector<std::uint32_t> keys, rounds, want_keys, want_rounds;
       require_ok(run.attention.candidates(b, h, i, keys, rounds));
       for (std::uint32_t j = 0; j < c.sizes.key_len; ++j) {
