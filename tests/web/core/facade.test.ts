@@ -141,6 +141,14 @@ describe.each(['simd128', 'relaxed'] as const)('the %s binary', (simd) => {
     ['a mask of the wrong shape', (x) => [x, { mask: { data: new Uint8Array(3 * 53), shape: [1, 3, 1, 53] } }], 'mask', 'invalid-shape'],
     ['a string for causal', (x) => [x, { causal: 'yes' as unknown as boolean }], 'causal', 'invalid-value'],
     ['an array for the query', (x) => [{ ...x, query: [...x.query] as unknown as Float32Array }, {}], 'query', 'invalid-value'],
+    ['a scale beyond float32', (x) => [x, { scale: 1e300 }], 'scale', 'invalid-value'],
+    ['a fractional offset', (x) => [x, { causal: true, causalOffset: 0.5 }], 'causalOffset', 'invalid-value'],
+    ['a mask of five axes', (x) => [x, { mask: { data: new Uint8Array(0), shape: [1, 1, 1, 53, 0] as unknown as [1, 1, 1, 53] } }], 'mask.shape', 'invalid-shape'],
+    ['a mask without a shape', (x) => [x, { mask: new Uint8Array(53) as never }], 'mask.shape', 'invalid-shape'],
+    ['NaN in a bias', (x) => [x, { bias: { data: new Float32Array(53).fill(NaN), shape: [1, 1, 1, 53] } }], 'bias', 'invalid-value'],
+    ['a missing shape', (x) => [{ ...x, shape: undefined as never }, {}], 'shape', 'invalid-value'],
+    ['a missing input', () => [undefined as never, {}], 'inputs', 'invalid-value'],
+    ['null for the options', (x) => [x, null as never], 'options', 'invalid-value'],
   ];
   test.each(bad)('%s is refused by name, and the next call works', async (_name, spoil, field, code) => {
     const { inputs } = problem();
@@ -179,31 +187,38 @@ describe.each(['simd128', 'relaxed'] as const)('the %s binary', (simd) => {
     session.dispose();
   });
 
-  test('results of earlier calls survive the growth of memory', async () => {
-    const h = await heed;
-    const { inputs } = problem();
-    const before = h.attention(inputs);
-    const copy = [...before.context];
-    const bytes = h.memoryBytes();
-    const large = problem({ heads: 8, kvHeads: 8, queryLen: 4000, keyLen: 4000, headDim: 64, valueDim: 64 }).inputs;
-    h.session(large).dispose();
-    expect(h.memoryBytes()).toBeGreaterThan(bytes);
-    expect([...before.context]).toEqual(copy);
+  test('read-outs refuse a kind, range, index or amount of work that is none', async () => {
+    const { inputs } = problem({ queryLen: 8, keyLen: 8 });
+    using session = (await heed).session(inputs);
+    session.configure();
+    session.advance('exact');
+    session.advance('lsh');
+    const all = { head: 0, rows: [0, 8], columns: [0, 8] } as const;
+    const refused: [() => unknown, string][] = [
+      [() => session.tile('both' as never, all), 'kind'],
+      [() => session.advance('difference' as never), 'kind'],
+      [() => session.result('toString' as never), 'kind'],
+      [() => session.advance('exact', NaN), 'work'],
+      [() => session.advance('exact', 0), 'work'],
+      [() => session.tile('exact', { ...all, rows: undefined as never }), 'tile.rows'],
+      [() => session.tile('exact', { ...all, rows: [6, 2] }), 'tile.rows'],
+      [() => session.tile('exact', { ...all, columns: [0, 9] }), 'tile.columns'],
+      [() => session.tile('exact', { ...all, head: 2 }), 'tile.head'],
+      [() => session.tile('exact', { ...all, rowsPerCell: 0 }), 'tile.rowsPerCell'],
+      [() => session.structure({ head: 0, round: 99 }), 'round'],
+      [() => session.quality({ seed: 1.5 }), 'seed'],
+    ];
+    for (const [call, field] of refused) expect(failureOf(call).field).toBe(field);
   });
 
-  test('10,000 sessions made and disposed leave the memory as it was', async () => {
-    const h = await heed;
+  test('a cell larger than its tile is the whole tile', async () => {
     const { inputs } = problem({ queryLen: 8, keyLen: 8 });
-    const once = () => {
-      const session = h.session(inputs);
-      session.configure({ causal: true });
-      session.dispose();
-      session.dispose();
-    };
-    once();
-    const bytes = h.memoryBytes();
-    for (let n = 0; n < 10_000; n++) once();
-    expect(h.memoryBytes()).toBe(bytes);
+    using session = (await heed).session(inputs);
+    session.configure();
+    session.advance('exact');
+    const cell = (size: number) => session.tile('exact', { head: 0, rows: [0, 8], columns: [0, 8], rowsPerCell: size, columnsPerCell: size });
+    expect(cell(8).mean[0]).toBeCloseTo(1 / 8, 6);
+    expect(cell(2 ** 32 - 1)).toEqual(cell(8));
   });
 
   test('a disposed or unfinished session says so', async () => {
@@ -212,19 +227,8 @@ describe.each(['simd128', 'relaxed'] as const)('the %s binary', (simd) => {
     session.configure();
     expect(failureOf(() => session.result('exact')).field).toBe('exact');
     session.dispose();
-    expect(failureOf(() => session.configure()).code).toBe('disposed');
+    session.dispose();
+    const calls = [() => session.configure(), () => session.advance('exact'), () => session.done('lsh'), () => session.result('exact'), () => session.parameters(), () => session.cost(), () => session.workspaceBytes()];
+    for (const call of calls) expect(failureOf(call).code).toBe('disposed');
   });
-});
-
-test('calls of init() without options share one instance, also while it loads', async () => {
-  const [a, b] = await Promise.all([init(), init()]);
-  expect(a).toBe(b);
-});
-
-test('bytes that are no WebAssembly are refused by name, and init() works afterwards', async () => {
-  const page = new TextEncoder().encode('<!doctype html><title>404</title>');
-  const failure = await init({ wasmBinary: page }).then(() => undefined, (error: unknown) => error as HeedError);
-  expect(failure?.code).toBe('wasm-unavailable');
-  expect(failure?.received).toContain('<!do');
-  expect((await init()).instructionSet).toMatch(/^wasm-/);
 });

@@ -32,9 +32,8 @@ async function bytesOf(source: ArrayBuffer | Uint8Array | Response): Promise<Buf
 
 /** Compiles while it downloads where the server's MIME type allows, else from the bytes. */
 async function compile(source: ArrayBuffer | Uint8Array | Response): Promise<WebAssembly.Module> {
-  // Streaming takes this type alone: with a parameter behind it, it refuses.
-  const streams = source instanceof Response && source.ok
-    && source.headers.get('content-type')?.trim().toLowerCase() === 'application/wasm';
+  // Streaming takes this very string: engines refuse parameters behind it, some also capitals.
+  const streams = source instanceof Response && source.ok && source.headers.get('content-type') === 'application/wasm';
   if (streams) return WebAssembly.compileStreaming(source);
   const bytes = await bytesOf(source);
   const head = new Uint8Array(ArrayBuffer.isView(bytes) ? bytes.buffer : bytes, ArrayBuffer.isView(bytes) ? bytes.byteOffset : 0, Math.min(4, bytes.byteLength));
