@@ -2,6 +2,7 @@
 
 import { getFloat16 } from '@petamoriken/float16';
 import { TensorFileError } from './errors.ts';
+import { allocate } from './shape.ts';
 
 export type TensorDtype =
   | 'float16' | 'bfloat16' | 'float32' | 'float64'
@@ -37,11 +38,11 @@ const readers: Readonly<Record<TensorDtype, Reader>> = {
 };
 
 /**
- * Decodes `count` elements to the nearest float32. NaN and infinities stay; a finite number beyond
- * the range of float32 is an error that names its place.
+ * Decodes `count` elements to the nearest float32, 64-bit integers by way of the nearest float64. NaN
+ * and infinities stay; a finite number beyond the range of float32 is an error that names its place.
  */
 export function decode(bytes: Uint8Array, dtype: TensorDtype, count: number, littleEndian: boolean, field: string): Float32Array<ArrayBuffer> {
-  const out = new Float32Array(count);
+  const out = allocate(count, field);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const read = readers[dtype];
   const size = bytesOfDtype[dtype];

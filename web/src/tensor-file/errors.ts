@@ -29,6 +29,6 @@ export class TensorFileError extends Error {
 
 /** A text from a file, short enough for a message. */
 export function excerpt(text: string): string {
-  const clean = text.replace(/[\u0000-\u001f\u007f]/g, '?');
-  return clean.length > 60 ? `${clean.slice(0, 57)}...` : clean;
+  const start = text.length > 60 ? `${text.slice(0, 57)}...` : text;
+  return start.replace(/[\u0000-\u001f\u007f]/g, '?');
 }

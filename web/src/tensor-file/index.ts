@@ -1,7 +1,8 @@
 // Files of tensors: .npy, .npz and .safetensors, read without trusting them. No DOM.
 
-import { TensorFileError } from './errors.ts';
-import { isNpy, openNpy } from './npy.ts';
+import { excerpt, TensorFileError } from './errors.ts';
+import { isNpy, readNpyLayout } from './npy.ts';
+import type { NpyLayout } from './npy.ts';
 import { isZip, openNpz } from './npz.ts';
 import { isSafetensors, openSafetensors } from './safetensors.ts';
 
@@ -47,26 +48,30 @@ function tensorFile(format: TensorFile['format'], entries: ReadonlyMap<string, E
     read(name) {
       const entry = entries.get(name);
       if (entry === undefined) {
-        throw new TensorFileError('no-such-tensor', 'name', name, `one of ${[...entries.keys()].slice(0, 8).join(', ') || 'none'}`);
+        throw new TensorFileError('no-such-tensor', 'name', excerpt(name), `one of ${excerpt([...entries.keys()].join(', ')) || 'none'}`);
       }
       return entry.read();
     },
   };
 }
 
+function entryOf({ shape, descr, reason, decode }: NpyLayout, content: () => Uint8Array): Entry {
+  return { shape, dtype: descr, reason, read: () => decode(content) };
+}
+
 /** Opens a file by its content; names and shapes are listed, numbers are decoded by read(). Throws TensorFileError. */
 export function openTensorFile(fileName: string, bytes: Uint8Array): TensorFile {
   if (isNpy(bytes)) {
     const name = fileName.replace(/\.npy$/i, '') || 'array';
-    const array = openNpy(bytes, name);
-    return tensorFile('npy', new Map([[name, { ...array, dtype: array.descr }]]));
+    const layout = readNpyLayout(bytes, bytes.length, excerpt(name));
+    return tensorFile('npy', new Map([[name, entryOf(layout, () => bytes)]]));
   }
   if (isZip(bytes)) {
-    return tensorFile('npz', new Map([...openNpz(bytes)].map(([name, array]) => [name, { ...array, dtype: array.descr }])));
+    return tensorFile('npz', new Map([...openNpz(bytes)].map(([name, { layout, content }]) => [name, entryOf(layout, content)])));
   }
   if (isSafetensors(bytes) || /\.safetensors$/i.test(fileName)) {
     const { tensors, metadata } = openSafetensors(bytes);
     return tensorFile('safetensors', tensors, metadata);
   }
-  throw new TensorFileError('unknown-format', 'file', `${fileName}, ${bytes.length} bytes`, 'the content of a .npy, .npz or .safetensors file');
+  throw new TensorFileError('unknown-format', 'file', `${excerpt(fileName)}, ${bytes.length} bytes`, 'the content of a .npy, .npz or .safetensors file');
 }

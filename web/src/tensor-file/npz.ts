@@ -1,54 +1,32 @@
-// NumPy's .npz: a zip of .npy files, taken apart by fflate.
+// NumPy's .npz: a zip archive of .npy files.
 
-import { unzipSync } from 'fflate';
-import type { UnzipFileInfo } from 'fflate';
 import { excerpt, TensorFileError } from './errors.ts';
-import { openNpy } from './npy.ts';
-import type { NpyArray } from './npy.ts';
+import { MOST_NPY_PREFIX_BYTES, readNpyLayout } from './npy.ts';
+import type { NpyLayout } from './npy.ts';
+import { openZip } from './zip.ts';
 
-/** Inflated bytes a file may ask for in all: a zip bomb grows a thousandfold, tensors hardly at all. */
-const MOST_BYTES = 2 ** 31;
-/** Deflate cannot shrink by more than this factor (RFC 1951). */
-const MOST_EXPANSION = 1032;
+export { isZip } from './zip.ts';
 
-export function isZip(bytes: Uint8Array): boolean {
-  return bytes[0] === 0x50 && bytes[1] === 0x4b && (bytes[2] === 3 || bytes[2] === 5);
+const SUFFIX = '.npy';
+
+export interface NpzArray {
+  readonly layout: NpyLayout;
+  /** The .npy file, inflated. Throws TensorFileError. */
+  content(): Uint8Array;
 }
 
-function checkEntry(entry: UnzipFileInfo, available: number): void {
-  const field = excerpt(entry.name);
-  if (entry.compression !== 0 && entry.compression !== 8) {
-    throw new TensorFileError('unsupported', field, `zip compression method ${entry.compression}`, 'stored or deflated entries');
+/**
+ * The arrays of the archive by name, without ".npy"; other files in it are ignored. Of each array no
+ * more than the header is inflated. Throws TensorFileError.
+ */
+export function openNpz(bytes: Uint8Array): ReadonlyMap<string, NpzArray> {
+  const { entries, count } = openZip(bytes, (name) => name.endsWith(SUFFIX));
+  if (entries.length === 0 && count > 0) {
+    throw new TensorFileError('unknown-format', 'archive', `a zip archive of ${count} other files`, '.npy files in it');
   }
-  if (entry.size > available || entry.originalSize > Math.max(entry.size, 1) * MOST_EXPANSION) {
-    throw new TensorFileError('malformed', field, `${entry.size} bytes that claim to inflate to ${entry.originalSize}`, 'sizes the file can hold');
-  }
-}
-
-/** The arrays of the archive by name, without ".npy". Throws TensorFileError. */
-export function openNpz(bytes: Uint8Array): ReadonlyMap<string, NpyArray> {
-  let total = 0;
-  let files: Record<string, Uint8Array>;
-  try {
-    files = unzipSync(bytes, {
-      filter(entry) {
-        if (!entry.name.endsWith('.npy')) return false;
-        checkEntry(entry, bytes.length);
-        total += entry.originalSize;
-        if (total > MOST_BYTES) {
-          throw new TensorFileError('too-large', 'archive', `more than ${MOST_BYTES} bytes inflated`, 'a smaller archive, or one .npy a tensor');
-        }
-        return true;
-      },
-    });
-  } catch (error) {
-    if (error instanceof TensorFileError) throw error;
-    throw new TensorFileError('malformed', 'archive', excerpt(error instanceof Error ? error.message : String(error)), 'a zip archive that is whole');
-  }
-  const arrays = new Map<string, NpyArray>();
-  for (const [name, content] of Object.entries(files)) {
-    const short = name.slice(0, -'.npy'.length);
-    arrays.set(short, openNpy(content, excerpt(short)));
-  }
-  return arrays;
+  return new Map(entries.map((entry) => {
+    const name = entry.name.slice(0, -SUFFIX.length);
+    const layout = readNpyLayout(entry.prefix(MOST_NPY_PREFIX_BYTES), entry.size, excerpt(name));
+    return [name, { layout, content: entry.content }];
+  }));
 }

@@ -4,10 +4,13 @@ import { setFloat16 } from '@petamoriken/float16';
 import { bytesOfDtype, decode } from './dtype.ts';
 import type { TensorDtype } from './dtype.ts';
 import { excerpt, TensorFileError } from './errors.ts';
-import { elementCount } from './shape.ts';
+import { checkFilled, elementCount, formatShape } from './shape.ts';
+import { parseStrictJson } from './strict-json.ts';
 
 /** The limit of the reference implementation. */
 const LONGEST_HEADER = 100_000_000;
+/** The key that is no tensor's name. */
+const METADATA = '__metadata__';
 
 const dtypes: Readonly<Record<string, TensorDtype>> = {
   F16: 'float16', BF16: 'bfloat16', F32: 'float32', F64: 'float64',
@@ -38,14 +41,14 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** JSON.parse keeps the last of equal keys silently; the format forbids them. */
-function checkDuplicateNames(json: string): void {
-  // Only a tensor's key is followed by an object: metadata holds strings, whose quotes are escaped.
-  const seen = new Set<string>();
-  for (const [, key] of json.matchAll(/("(?:[^"\\]|\\.)*")\s*:\s*\{/g)) {
-    if (seen.has(key!)) throw new TensorFileError('malformed', 'header', `the name ${excerpt(key!)} twice`, 'each name once');
-    seen.add(key!);
+function readMetadata(entry: unknown): ReadonlyMap<string, string> {
+  if (!isRecord(entry)) throw new TensorFileError('malformed', METADATA, 'no object', 'an object of strings');
+  const metadata = new Map<string, string>();
+  for (const [key, value] of Object.entries(entry)) {
+    if (typeof value !== 'string') throw new TensorFileError('malformed', `${METADATA}.${excerpt(key)}`, typeof value, 'a string');
+    metadata.set(key, value);
   }
+  return metadata;
 }
 
 function openTensor(name: string, entry: unknown, data: Uint8Array): SafeTensor & { begin: number; end: number } {
@@ -64,7 +67,7 @@ function openTensor(name: string, entry: unknown, data: Uint8Array): SafeTensor 
     throw new TensorFileError('truncated', `${field}.data_offsets`, `[${begin}, ${end}]`, `a range within the ${data.length} bytes of data`);
   }
   const count = elementCount(shape as number[], `${field}.shape`);
-  const known = dtypes[dtype];
+  const known = Object.hasOwn(dtypes, dtype) ? dtypes[dtype] : undefined;
   const base = { shape: shape as number[], dtype, begin, end };
   if (known === undefined) {
     return {
@@ -73,7 +76,7 @@ function openTensor(name: string, entry: unknown, data: Uint8Array): SafeTensor 
     };
   }
   if (count * bytesOfDtype[known] !== end - begin) {
-    throw new TensorFileError('malformed', `${field}.shape`, `[${shape.join(', ')}] of ${dtype} in ${end - begin} bytes`, `${count * bytesOfDtype[known]} bytes`);
+    throw new TensorFileError('malformed', `${field}.shape`, `${formatShape(shape)} of ${dtype} in ${end - begin} bytes`, `${count * bytesOfDtype[known]} bytes`);
   }
   return { ...base, read: () => decode(data.subarray(begin, end), known, count, true, field) };
 }
@@ -83,30 +86,26 @@ export function openSafetensors(bytes: Uint8Array): Safetensors {
   if (bytes.length < 8) throw new TensorFileError('truncated', 'header', `${bytes.length} bytes`, 'at least 8');
   const headerLength = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getBigUint64(0, true);
   if (headerLength > BigInt(LONGEST_HEADER)) {
-    throw new TensorFileError('too-large', 'header', `${headerLength} bytes`, `at most ${LONGEST_HEADER}`);
+    throw new TensorFileError('too-large', 'header', `${headerLength} bytes`, `at most ${LONGEST_HEADER}, as every .safetensors file has`);
   }
   const dataStart = 8 + Number(headerLength);
   if (dataStart > bytes.length) throw new TensorFileError('truncated', 'header', `${bytes.length} bytes`, `at least ${dataStart}`);
-  let json: string, header: unknown;
+  if (bytes[8] !== 0x7b || headerLength === 0n) throw new TensorFileError('malformed', 'header', 'a header of another kind', 'a JSON object, which starts with {');
+  let json: string;
   try {
     json = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(8, dataStart));
-    header = JSON.parse(json);
   } catch {
-    throw new TensorFileError('malformed', 'header', 'bytes that are no JSON', 'a JSON object in UTF-8');
+    throw new TensorFileError('malformed', 'header', 'bytes that are no UTF-8', 'JSON in UTF-8');
   }
-  if (!isRecord(header)) throw new TensorFileError('malformed', 'header', 'JSON that is no object', 'a JSON object');
+  const header = parseStrictJson(json, 'header') as Record<string, unknown>;
 
   const data = bytes.subarray(dataStart);
-  const metadata = new Map<string, string>();
+  let metadata: ReadonlyMap<string, string> = new Map();
   const tensors = new Map<string, ReturnType<typeof openTensor>>();
   for (const [name, entry] of Object.entries(header)) {
-    if (name !== '__metadata__') {
-      tensors.set(name, openTensor(name, entry, data));
-    } else if (isRecord(entry)) {
-      for (const [key, value] of Object.entries(entry)) if (typeof value === 'string') metadata.set(key, value);
-    }
+    if (name === METADATA) metadata = readMetadata(entry);
+    else tensors.set(name, openTensor(name, entry, data));
   }
-  checkDuplicateNames(json);
   // The bytes belong to one tensor each and to none but tensors, as the reference demands.
   let position = 0;
   for (const [name, { begin, end }] of [...tensors].sort(([, a], [, b]) => a.begin - b.begin || a.end - b.end)) {
@@ -121,6 +120,9 @@ export function openSafetensors(bytes: Uint8Array): Safetensors {
   return { tensors, metadata };
 }
 
+/** Half a step above the largest float16, 65504: from here on rounding gives infinity. */
+const FLOAT16_OVERFLOW = 65520;
+
 export interface TensorToWrite {
   readonly shape: readonly number[];
   readonly values: Float32Array;
@@ -128,15 +130,20 @@ export interface TensorToWrite {
   readonly dtype?: 'float32' | 'float16';
 }
 
-/** A file of tensors, in the order given, with metadata. */
+/**
+ * A file of tensors, in the order given, with metadata. Throws TensorFileError on values that do not
+ * fill their shape or that float16 cannot hold, and on the name the format keeps for metadata.
+ */
 export function writeSafetensors(tensors: Readonly<Record<string, TensorToWrite>>, metadata: Readonly<Record<string, string>> = {}): Uint8Array<ArrayBuffer> {
   let offset = 0;
-  const header: Record<string, unknown> = { __metadata__: metadata };
-  for (const [name, { shape, values, dtype = 'float32' }] of Object.entries(tensors)) {
-    const end = offset + values.length * bytesOfDtype[dtype];
-    header[name] = { dtype: dtype === 'float32' ? 'F32' : 'F16', shape, data_offsets: [offset, end] };
-    offset = end;
-  }
+  // Not built by assignment, which __proto__ would escape.
+  const header = Object.fromEntries([[METADATA, metadata as unknown], ...Object.entries(tensors).map(([name, { shape, values, dtype = 'float32' }]) => {
+    if (name === METADATA) throw new TensorFileError('malformed', 'name', name, 'another name');
+    checkFilled(shape, values, `${excerpt(name)}.shape`);
+    const begin = offset;
+    offset += values.length * bytesOfDtype[dtype];
+    return [name, { dtype: dtype === 'float32' ? 'F32' : 'F16', shape, data_offsets: [begin, offset] }] as const;
+  })]);
   const json = new TextEncoder().encode(JSON.stringify(header));
   const padded = Math.ceil(json.length / 8) * 8;
   const out = new Uint8Array(8 + padded + offset).fill(0x20, 8, 8 + padded);
@@ -144,12 +151,18 @@ export function writeSafetensors(tensors: Readonly<Record<string, TensorToWrite>
   view.setBigUint64(0, BigInt(padded), true);
   out.set(json, 8);
   let at = 8 + padded;
-  for (const { values, dtype = 'float32' } of Object.values(tensors)) {
-    for (const value of values) {
-      if (dtype === 'float32') view.setFloat32(at, value, true);
-      else setFloat16(view, at, value, true);
+  for (const [name, { values, dtype = 'float32' }] of Object.entries(tensors)) {
+    values.forEach((value, i) => {
+      if (dtype === 'float32') {
+        view.setFloat32(at, value, true);
+      } else {
+        if (Number.isFinite(value) && Math.abs(value) >= FLOAT16_OVERFLOW) {
+          throw new TensorFileError('out-of-range', `${excerpt(name)}[${i}]`, String(value), 'a number that float16 holds, at most 65504');
+        }
+        setFloat16(view, at, value, true);
+      }
       at += bytesOfDtype[dtype];
-    }
+    });
   }
   return out;
 }

@@ -1,20 +1,48 @@
 // Shapes: their size without overflow, and their reading as batch, heads, length and head_dim.
 
-import { TensorFileError } from './errors.ts';
+import { excerpt, TensorFileError } from './errors.ts';
+
+/** As many as NumPy 2 has. */
+const MOST_AXES = 64;
+
+export function formatShape(shape: readonly number[]): string {
+  return excerpt(`[${shape.join(', ')}]`);
+}
 
 /** Number of elements; fails on sizes that are no counts and on products beyond 2^53. */
 export function elementCount(shape: readonly number[], field: string): number {
+  if (shape.length > MOST_AXES) {
+    throw new TensorFileError('too-large', field, `${shape.length} axes`, `at most ${MOST_AXES}`);
+  }
   let count = 1;
   for (const size of shape) {
-    if (!Number.isSafeInteger(size) || size < 0) {
-      throw new TensorFileError('malformed', field, `size ${size}`, 'integers of at least 0');
+    if (size > Number.MAX_SAFE_INTEGER) throw new TensorFileError('too-large', field, `size ${size}`, 'sizes below 2^53');
+    if (!Number.isSafeInteger(size) || size < 0 || Object.is(size, -0)) {
+      throw new TensorFileError('malformed', field, `size ${Object.is(size, -0) ? '-0' : size}`, 'integers of at least 0');
     }
     count *= size;
   }
   if (!Number.isSafeInteger(count)) {
-    throw new TensorFileError('too-large', field, `[${shape.join(', ')}]`, 'fewer than 2^53 elements');
+    throw new TensorFileError('too-large', field, formatShape(shape), 'fewer than 2^53 elements');
   }
   return count;
+}
+
+/** Room for `count` numbers; an allocation that the engine refuses is a TensorFileError. */
+export function allocate(count: number, field: string): Float32Array<ArrayBuffer> {
+  try {
+    return new Float32Array(count);
+  } catch {
+    throw new TensorFileError('too-large', field, `${count} elements`, 'a tensor that fits in memory as float32');
+  }
+}
+
+/** For writers: fails unless `values` fills `shape`. */
+export function checkFilled(shape: readonly number[], values: Float32Array, field: string): void {
+  const count = elementCount(shape, field);
+  if (count !== values.length) {
+    throw new TensorFileError('wrong-shape', field, `${formatShape(shape)} for ${values.length} values`, `${count} values`);
+  }
 }
 
 /** How a tensor is read as attention's query, key or value. */
@@ -29,7 +57,7 @@ export interface HeadShape {
 export function toHeads(shape: readonly number[], field = 'shape'): HeadShape {
   const [headDim, length, heads = 1, batch = 1] = [...shape].reverse();
   if (headDim === undefined || length === undefined || shape.length > 4 || shape.includes(0)) {
-    throw new TensorFileError('wrong-shape', field, `[${shape.join(', ')}]`, '[N, d], [heads, N, d] or [batch, heads, N, d], none of them 0');
+    throw new TensorFileError('wrong-shape', field, formatShape(shape), '[N, d], [heads, N, d] or [batch, heads, N, d], none of them 0');
   }
   return { batch, heads, length, headDim };
 }
@@ -46,9 +74,9 @@ export function findNonFinite(values: Float32Array): { readonly index: number; r
   return count === 0 ? undefined : { index, value: values[index]!, count };
 }
 
-/** Rows of a column-major array in row-major order. */
-export function fromFortranOrder(values: Float32Array<ArrayBuffer>, shape: readonly number[]): Float32Array<ArrayBuffer> {
-  const out = new Float32Array(values.length);
+/** The elements of a column-major array in row-major order. */
+export function fromFortranOrder(values: Float32Array<ArrayBuffer>, shape: readonly number[], field: string): Float32Array<ArrayBuffer> {
+  const out = allocate(values.length, field);
   // Strides of the source, whose first axis moves fastest.
   const strides: number[] = [];
   let stride = 1;
