@@ -12,7 +12,9 @@ quietly() {
 }
 
 # Installs the npm packages of the lock file unless node_modules/ already holds them.
+# A linked folder belongs to someone else: npm ci would empty it.
 need_node_modules() {
+  [ ! -L "$root/node_modules" ] || return 0
   local installed=$root/node_modules/.package-lock.json
   local stamp=$root/node_modules/.heed-lock.json
   if [ -f "$installed" ]; then
