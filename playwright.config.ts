@@ -25,7 +25,8 @@ export default defineConfig({
     },
   },
   webServer: {
-    command: `npm run --silent build -- --logLevel warn && npm run --silent preview -- --host 127.0.0.1 --port ${port} --strictPort`,
+    // Beside a server that a developer has open.
+    command: `npm run --silent build -- --logLevel warn --bypass-lock && npm run --silent preview -- --host 127.0.0.1 --port ${port} --strictPort --bypass-lock`,
     url: `http://127.0.0.1:${port}/`,
     reuseExistingServer: false,
     timeout: 120_000,

@@ -49,12 +49,17 @@ export function parseNumber(text: string): number {
 }
 
 /** Focuses a picture and moves the keyboard cell to (row, column). */
-export async function readCell(page: Page, kind: Picture, row: number, column: number) {
+export async function goToCell(page: Page, kind: Picture, row: number, column: number) {
   await map(page, kind).focus();
   const steps = (count: number, key: string) => [...Array<string>(Math.floor(count / 10)).fill(`Shift+${key}`), ...Array<string>(count % 10).fill(key)];
   // The first corner, from wherever the keyboard cell is.
   for (const key of ['PageUp', 'Home', ...steps(row, 'ArrowDown'), ...steps(column, 'ArrowRight')]) await page.keyboard.press(key);
   await expect(page.locator('.read-out .cell')).toContainText(new RegExp(`query ${row}\\b.*key ${column}\\b`));
+}
+
+/** Goes to a cell and reads it. */
+export async function readCell(page: Page, kind: Picture, row: number, column: number) {
+  await goToCell(page, kind, row, column);
   return shownCell(page);
 }
 
