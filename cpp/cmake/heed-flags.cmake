@@ -30,7 +30,7 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   # What xsimd::avx512bw is made of.
   set(HEED_ISA_FLAGS_avx512 -mavx512f -mavx512cd -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
     # GCC 12 warns of its own header's deliberately undefined registers (GCC bug 105593).
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-uninitialized>)
 else()
   message(FATAL_ERROR "heed has no kernels for the processor '${CMAKE_SYSTEM_PROCESSOR}'; "
                       "expected x86_64, aarch64 or Emscripten.")

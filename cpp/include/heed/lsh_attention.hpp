@@ -84,7 +84,7 @@ class LshAttention {
 
   LshCost cost() const;
   /// Bucket of each query (key) in a round, [query_len] ([key_len]). Hidden keys have bucket
-  /// buckets().
+  /// buckets(). Empty when there are no queries: nothing is hashed then.
   std::span<const std::uint32_t> query_buckets(std::size_t batch, std::size_t head,
                                                std::size_t round) const;
   std::span<const std::uint32_t> key_buckets(std::size_t batch, std::size_t head,

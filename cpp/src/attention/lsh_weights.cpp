@@ -124,6 +124,7 @@ std::span<const std::uint32_t> LshAttention::query_buckets(std::size_t batch, st
 std::span<const std::uint32_t> LshAttention::key_buckets(std::size_t batch, std::size_t head,
                                                          std::size_t round) const {
   const State& s = *state_;
+  if (s.problem.query_len == 0) return {};
   return s.hashed_keys().slice(s.hashed_keys().bucket, s.key_sequence(batch, head), round);
 }
 std::span<const std::uint32_t> LshAttention::query_order(std::size_t batch, std::size_t head,
@@ -134,6 +135,7 @@ std::span<const std::uint32_t> LshAttention::query_order(std::size_t batch, std:
 std::span<const std::uint32_t> LshAttention::key_order(std::size_t batch, std::size_t head,
                                                        std::size_t round) const {
   const State& s = *state_;
+  if (s.problem.query_len == 0) return {};
   return s.hashed_keys().slice(s.hashed_keys().order, s.key_sequence(batch, head), round);
 }
 
