@@ -24,12 +24,17 @@ test('an archive without files has no tensors, one of other files is refused', (
 });
 
 test('listing inflates headers only: damage behind them shows when the array is read', () => {
-  const long = zipSync({ 'q.npy': writeNpy([100_000], Float32Array.from({ length: 100_000 }, (_, i) => Math.sin(i))) });
-  const broken = long.slice();
-  broken.fill(0xff, broken.length - 2000, broken.length - 1000);
-  const file = open(broken);
-  expect(file.tensors[0]).toMatchObject({ name: 'q', shape: [100_000], readable: true });
-  expect(failureOf(() => file.read('q')).field).toBe('q.npy');
+  // Deflate by hand: the file in two stored blocks, then a block of the type that does not exist.
+  const array = writeNpy([10_000], new Float32Array(10_000));
+  const { length } = array;
+  const block = (part: Uint8Array) => [0, part.length & 255, part.length >> 8, ~part.length & 255, (~part.length >> 8) & 255, ...part];
+  const deflated = Uint8Array.of(...block(array.subarray(0, 20_000)), ...block(array.subarray(20_000)), 7);
+  const file = open(tampered(zipSync({ 'q.npy': [deflated, { level: 0 }] }), (view, [at]) => {
+    view.setUint16(at! + 10, 8, true);
+    view.setUint32(at! + 24, length, true);
+  }));
+  expect(file.tensors[0]).toMatchObject({ name: 'q', shape: [10_000], readable: true });
+  expect(failureOf(() => file.read('q'))).toMatchObject({ field: 'q.npy', received: expect.stringContaining('cannot be inflated') });
 });
 
 test('an array that cannot be read does not hide the others', () => {
@@ -95,6 +100,22 @@ describe('an archive is refused', () => {
     const two = zipSync({ 'a.npy': pair, 'b.npy': pair });
     expect(failureOf(() => open(tampered(two, (view, [, at]) => view.setUint8(at! + 46, 0x61)))).received).toBe('the name a.npy twice');
     expect(failureOf(() => open(tampered(two, (view, [at]) => { view.setUint16(at! + 8, 0x800, true); view.setUint8(at! + 46, 0xff); }))).code).toBe('malformed');
+  });
+
+  test('when an entry claims to inflate to more than deflate can, before anything is inflated', () => {
+    // A header for a gigabyte, in an entry that claims one.
+    const huge = zipSync({ 'q.npy': npy(npyHeader('(268435456,)'), new Uint8Array()) });
+    const size = npy(npyHeader('(268435456,)'), new Uint8Array()).length + 2 ** 30;
+    expect(failureOf(() => open(tampered(huge, (view, [at]) => view.setUint32(at! + 24, size, true)))).received).toContain('claim to inflate');
+  });
+
+  test('when a local header reaches into the directory', () => {
+    expect(failureOf(() => open(tampered(zip, (view) => view.setUint16(28, 0xffff, true)))).expected).toBe('sizes the file can hold');
+  });
+
+  test('when its directory breaks off within an entry', () => {
+    const named = zipSync({ 'q.npyPK\x01\x02': pair });
+    expect(failureOf(() => open(tampered(named, (view, _directory, end) => view.setUint32(end + 16, end - 4, true)))).received).toBe('0 entries in its directory');
   });
 
   test('when entries share their bytes', () => {

@@ -82,7 +82,6 @@ function findDirectory(bytes: Uint8Array): { readonly begin: number; readonly en
   } else if (view.getUint16(at + 4, true) !== 0 || view.getUint16(at + 8, true) !== count) {
     throw new TensorFileError('unsupported', 'archive', 'one part of several', 'an archive in one part');
   }
-  if (begin > end) throw malformed('archive', `a directory at ${begin}`, `one before ${end}`);
   return { begin, end, count };
 }
 
@@ -184,6 +183,19 @@ function inflateAll(data: Uint8Array, size: number, field: string): Uint8Array {
   }
 }
 
+/**
+ * Local headers and data lie one after the other, before the directory. Entries on top of each other
+ * are how a small archive claims to hold a huge one.
+ */
+function checkPlaces(records: readonly DirectoryRecord[], directory: number): void {
+  const places = [...records].sort((a, b) => a.localOffset - b.localOffset);
+  places.forEach(({ field, localOffset, compressed }, i) => {
+    const next = places[i + 1]?.localOffset ?? directory;
+    if (localOffset + 30 + compressed > next) throw malformed(field, `${compressed} bytes from ${localOffset}`, `an end before ${next}`);
+  });
+}
+
+/** Of a record whose place has been checked. */
 function openEntry(bytes: Uint8Array, record: DirectoryRecord, directory: number): ZipEntry {
   const { field, name, flags, method, checksum, compressed, size, localOffset } = record;
   if (flags & ENCRYPTION_FLAGS) throw new TensorFileError('unsupported', field, 'an encrypted entry', 'an archive without a password');
@@ -191,7 +203,7 @@ function openEntry(bytes: Uint8Array, record: DirectoryRecord, directory: number
     throw new TensorFileError('unsupported', field, `zip compression method ${method}`, 'stored or deflated entries');
   }
   const view = viewOf(bytes);
-  if (localOffset + 30 > directory || view.getUint32(localOffset, true) !== LOCAL_HEADER) {
+  if (view.getUint32(localOffset, true) !== LOCAL_HEADER) {
     throw malformed(field, `an entry at ${localOffset}`, 'the place of a local file header');
   }
   const begin = localOffset + 30 + view.getUint16(localOffset + 26, true) + view.getUint16(localOffset + 28, true);
@@ -216,11 +228,6 @@ function openEntry(bytes: Uint8Array, record: DirectoryRecord, directory: number
 /** The archive's entries that `wanted` picks by name, and the number of all. Throws TensorFileError. */
 export function openZip(bytes: Uint8Array, wanted: (name: string) => boolean): { readonly entries: readonly ZipEntry[]; readonly count: number } {
   const { records, begin } = readDirectory(bytes);
-  // Entries on top of each other are how a small archive claims to hold a huge one.
-  const places = [...records].sort((a, b) => a.localOffset - b.localOffset);
-  places.forEach(({ field, localOffset, compressed }, i) => {
-    const next = places[i + 1]?.localOffset ?? begin;
-    if (localOffset + 30 + compressed > next) throw malformed(field, `${compressed} bytes from ${localOffset}`, `an end before ${next}`);
-  });
+  checkPlaces(records, begin);
   return { entries: records.filter(({ name }) => wanted(name)).map((record) => openEntry(bytes, record, begin)), count: records.length };
 }
