@@ -56,6 +56,12 @@ describe('update', () => {
     expect(state.textDraft.text).toBe('mine');
   });
 
+  it('attends to the text as it stands, with what was chosen while it was typed', () => {
+    const state = after({ type: 'draft', draft: { text: 'typed' } }, { type: 'draft', draft: { split: 'words' } });
+    expect(state.wish.input).toBeNull();
+    expect(update(state, { type: 'attend-to-draft' }).wish.input).toMatchObject({ kind: 'text', text: 'typed', split: 'words' });
+  });
+
   it('is dark when the reader or, left to itself, the system says so', () => {
     const dark = after({ type: 'system-dark', systemDark: true });
     expect(isDark(dark)).toBe(true);

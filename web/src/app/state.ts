@@ -152,6 +152,8 @@ export type Action =
   | { readonly type: 'navigate'; readonly wish: Wish }
   | { readonly type: 'open-panel'; readonly panel: InputKind }
   | { readonly type: 'choose-input'; readonly input: Input }
+  | { readonly type: 'draft'; readonly draft: Partial<TextInput> }
+  | { readonly type: 'attend-to-draft' }
   | { readonly type: 'set'; readonly settings: Partial<Settings> }
   | { readonly type: 'look'; readonly look: Partial<Look> }
   | { readonly type: 'toggle-hidden'; readonly position: number }
@@ -230,6 +232,10 @@ export function update(state: State, action: Action): State {
         wish: { ...settled.wish, input }, textDraft: input.kind === 'text' ? input : state.textDraft,
       };
     }
+    case 'draft':
+      return { ...state, textDraft: { ...state.textDraft, ...action.draft } };
+    case 'attend-to-draft':
+      return update(state, { type: 'choose-input', input: state.textDraft });
     case 'set':
       return withSettings(state, action.settings);
     case 'look':

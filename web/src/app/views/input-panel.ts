@@ -35,11 +35,18 @@ function samplesPanel({ samples, wish: { input } }: State, dispatch: Dispatch): 
 }
 
 function textPanel({ textDraft: draft, texts, problem, wish: { input } }: State, dispatch: Dispatch): TemplateResult {
-  const choose = (change: Partial<TextInput>) => dispatch({ type: 'choose-input', input: { ...draft, ...change } });
-  const typed = (event: Event) => {
-    const text = (event.target as HTMLTextAreaElement).value;
+  const attend = () => {
     clearTimeout(typing);
-    typing = setTimeout(() => choose({ text }), typingPauseMs);
+    dispatch({ type: 'attend-to-draft' });
+  };
+  const choose = (change: Partial<TextInput>) => {
+    dispatch({ type: 'draft', draft: change });
+    attend();
+  };
+  const typed = (event: Event) => {
+    dispatch({ type: 'draft', draft: { text: (event.target as HTMLTextAreaElement).value } });
+    clearTimeout(typing);
+    typing = setTimeout(attend, typingPauseMs);
   };
   const whole = (value: number | null) => value ?? 0;
   const example = (event: Event) => {
@@ -70,7 +77,7 @@ function textPanel({ textDraft: draft, texts, problem, wish: { input } }: State,
     ${input?.kind === 'text'
       ? html`<p class="hint">${problem?.title === 'Your text' ? problem.description : ''}</p>`
       : html`<p class="hint">Queries, keys and values are seeded random projections of seeded random embeddings: untrained, and the same token always gets the same vector.</p>
-          <button type="button" @click=${() => choose({})}>Attend to this text</button>`}`;
+          <button type="button" @click=${attend}>Attend to this text</button>`}`;
 }
 
 function tensorChoice(file: NonNullable<State['file']>, input: FileInput, dispatch: Dispatch): TemplateResult {
