@@ -8,6 +8,9 @@ function logLow(most: number, keyLen: number): number {
   return Math.max(most / 1e4, Math.min(most / 1e2, 0.1 / keyLen));
 }
 
+/** A map whose differences are all smaller than this share of the largest weight shows rounding, not hashing: it stays pale. */
+const leastDifference = 1e-3;
+
 export interface Scales { readonly weight: ColorScale; readonly difference: ColorScale }
 
 /** An all-zero map still needs a domain of some width. */
@@ -15,7 +18,7 @@ const orOne = (value: number) => (value > 0 ? value : 1);
 
 export function scalesOf({ largest }: HeadResults, keyLen: number, transform: State['wish']['look']['transform']): Scales {
   const most = orOne(largest.weight);
-  const difference = orOne(largest.difference);
+  const difference = Math.max(largest.difference, most * leastDifference);
   return {
     weight: { kind: 'sequential', transform, domain: [transform === 'log' ? logLow(most, keyLen) : 0, most] },
     difference: { kind: 'diverging', transform, domain: [-difference, difference] },
