@@ -147,11 +147,13 @@ test('stays responsive while 10,000 tokens are computed, and can be cancelled', 
   const delays = await page.evaluate(() => (globalThis as typeof globalThis & { delays: number[] }).delays);
   const sorted = delays.sort((a, b) => a - b);
   const typical = sorted[Math.floor(sorted.length * 0.95)]!;
-  const worst = sorted.at(-1)!;
-  test.info().annotations.push({ type: 'event-loop delay', description: `95 % below ${typical.toFixed(0)} ms, worst ${worst.toFixed(0)} ms` });
-  // The computation takes seconds; what is left here is the machine's other work.
+  const sum = (list: number[]) => list.reduce((a, b) => a + b, 0);
+  // Of all the time since the text was put in, the part in which the page was deaf for more than a blink.
+  const deaf = sum(sorted.filter((delay) => delay > 50)) / sum(sorted.map((delay) => delay + 10));
+  test.info().annotations.push({ type: 'event-loop delay', description: `95 % below ${typical.toFixed(0)} ms, worst ${sorted.at(-1)!.toFixed(0)} ms, deaf ${(100 * deaf).toFixed(0)} % of the time` });
+  // A page that computed itself would be deaf nearly all the time; a busy machine makes it so now and then.
   expect(typical).toBeLessThan(100);
-  expect(worst).toBeLessThan(1000);
+  expect(deaf).toBeLessThan(0.35);
   await set(page, 'scale', '0.5');
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect(message(page, 'engine')).toContainText('Cancelled');

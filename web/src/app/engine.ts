@@ -4,11 +4,9 @@
 import type { HeedClient, RemoteSession } from '../client/client.ts';
 import { abortedError } from '../core/errors.ts';
 import type { AttentionInputs, CellArithmetic, LshParameters, LshStructure, Tile, TileRequest, WeightKind } from '../core/types.ts';
-import { attentionOptions, exactKey, isVast, lshKey, lshOptions, qualitySample } from './options.ts';
+import { attentionOptions, exactKey, isVast, lshKey, lshOptions, qualitySample, scaleRows } from './options.ts';
 import type { HeadResults, Problem, Progress, Results, Settings } from './state.ts';
 
-/** Rows sampled for the colour scale of a map too large to look through. */
-const scaleRows = 32;
 /** Rows reduced to one band while looking for the largest entry; bands can be aborted. */
 const bandRows = 128;
 

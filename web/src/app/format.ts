@@ -24,13 +24,13 @@ export function formatNumber(value: number): string {
   if (value === 0) return '0';
   const size = Math.abs(value);
   const text = size < 1e-4 || size >= 1e6 ? value.toExponential(3) : significant.format(value);
-  return text.replace('-', '−');
+  return text.replaceAll('-', '−');
 }
 
 /** All digits a float32 carries. */
 export function formatWeight(value: number): string {
   if (value === 0) return '0';
-  return (Math.abs(value) < 1e-4 ? value.toExponential(5) : value.toFixed(7)).replace('-', '−');
+  return (Math.abs(value) < 1e-4 ? value.toExponential(5) : value.toFixed(7)).replaceAll('-', '−');
 }
 
 export function formatMilliseconds(value: number): string {

@@ -64,6 +64,9 @@ export function isVast({ queryLen, keyLen }: Shape): boolean {
   return queryLen * keyLen > manyPairs;
 }
 
+/** Queries that the colour scale of a vast map is taken from. */
+export const scaleRows = 32;
+
 /** What is shown first of a vast map: its corner. */
 export const vastCorner = 2048;
 

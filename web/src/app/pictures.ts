@@ -6,6 +6,7 @@ import { colorBar } from '../marks/color-bar.ts';
 import { heatMap } from '../marks/heat-map.ts';
 import type { HeatMap, HeatMapState } from '../marks/heat-map.ts';
 import type { Engine } from './engine.ts';
+import { isVast, scaleRows } from './options.ts';
 import { cellCaption, scalesOf } from './scales.ts';
 import { isDark } from './state.ts';
 import type { HeadResults, Results, State } from './state.ts';
@@ -116,10 +117,11 @@ export class Pictures {
   #caption(state: State, { problem }: Results, headResults: HeadResults): void {
     const { look } = state.wish;
     const scales = scalesOf(headResults, problem.shape.keyLen, look.transform);
+    const sampled = isVast(problem.shape) ? `; ends as found in ${scaleRows} queries` : '';
     for (const kind of pictureKinds) {
       const { map, bar, caption } = this.#pictures![kind];
       const family = kind === 'difference' ? 'difference' : 'weight';
-      bar.update(scales[family], isDark(state) ? 'dark' : 'light', kind === 'difference' ? 'difference of weights' : 'weight');
+      bar.update(scales[family], isDark(state) ? 'dark' : 'light', `${kind === 'difference' ? 'difference of weights' : 'weight'}${sampled}`);
       caption.textContent = cellCaption(map.level(), look.reduction, family);
     }
   }
