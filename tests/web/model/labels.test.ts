@@ -13,6 +13,11 @@ test('labels keep their distance and stand at round positions', () => {
   expect(labelledIndices([0, 10], 300, 12).indices).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
+test('an entry cut by an edge keeps its label while its middle is seen', () => {
+  expect(labelledIndices([2.3, 6.7], 300, 12).indices).toEqual([2, 3, 4, 5, 6]);
+  expect(labelledIndices([2.7, 6.3], 300, 12).indices).toEqual([3, 4, 5]);
+});
+
 test('labels are cut between characters as readers see them, and show their white space', () => {
   expect(shortLabel('attention', 5)).toBe('atte…');
   expect(shortLabel('👨‍👩‍👧‍👦👍🏽🇩🇪', 3)).toBe('👨‍👩‍👧‍👦👍🏽🇩🇪');

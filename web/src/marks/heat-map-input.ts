@@ -1,8 +1,8 @@
 // Pointer, wheel and keyboard of a heat map, as changes of its view, hover and selection.
 //
 // The wheel zooms only with Ctrl (as pinching a touchpad does) or while the map has the focus, so that
-// it never traps a page that scrolls by. One finger scrolls the page while the whole map is seen and
-// pans once it is zoomed; two fingers zoom.
+// it never traps a page that scrolls by. What one finger does: touchActionFor(). Two fingers zoom.
+// Views jump and never glide, which also is what prefers-reduced-motion asks for.
 
 import { panView, revealCell, sameView, wholeView, zoomView } from '../model/view.ts';
 import type { CellIndex, View } from '../model/view.ts';
@@ -39,7 +39,10 @@ export function listenToInput(target: InputTarget): () => void {
   const isWhole = () => sameView(target.view(), wholeView(target.size().rows, target.size().columns));
 
   on('wheel', (event) => {
-    if (!event.ctrlKey && !event.metaKey && surface.ownerDocument.activeElement !== surface) return;
+    const pinch = event.ctrlKey || event.metaKey;
+    if (!pinch && surface.ownerDocument.activeElement !== surface) return;
+    // There is nothing further out: the page may scroll.
+    if (!pinch && event.deltaY > 0 && isWhole()) return;
     event.preventDefault();
     const { x, y } = pixel(event);
     zoom(2 ** (-event.deltaY / (event.deltaMode === 0 ? 200 : 6)), x, y);

@@ -1,4 +1,4 @@
-// Where the parts of a heat map lie, and the way between pixels and entries.
+// Where the parts of a heat map lie, the way between pixels and entries, and what keys and fingers do.
 
 import type { CellIndex, View } from '../model/view.ts';
 
@@ -10,12 +10,14 @@ export interface Layout {
   readonly top: number;
   readonly cellsWidth: number;
   readonly cellsHeight: number;
+  /** Characters a label has room for. */
+  readonly labelCharacters: number;
 }
 
 /** Room for labels of about 8 characters; less where the map is small. */
 export function layoutOf(width: number, height: number): Layout {
-  const margin = width < 260 ? 40 : 58;
-  return { width, height, left: margin, top: margin, cellsWidth: Math.max(1, width - margin - 2), cellsHeight: Math.max(1, height - margin - 2) };
+  const [margin, labelCharacters] = width < 260 ? [40, 5] : [58, 8];
+  return { width, height, left: margin, top: margin, labelCharacters, cellsWidth: Math.max(1, width - margin - 2), cellsHeight: Math.max(1, height - margin - 2) };
 }
 
 /** The point of the map under a pixel, fractional. */
@@ -57,3 +59,14 @@ export function moveByKey(key: string, large: boolean, from: CellIndex, rows: nu
   return moved && { row: Math.min(rows - 1, Math.max(0, moved.row)), column: Math.min(columns - 1, Math.max(0, moved.column)) };
 }
 
+/**
+ * What the browser may do with one finger on the map (CSS touch-action). It scrolls the page along an
+ * axis that is seen whole, and up or down where the map's own edge is reached, so that a finger never
+ * gets stuck on a map that fills a phone; elsewhere the finger pans. Two fingers always zoom the map.
+ */
+export function touchActionFor(view: View, rows: number, columns: number): string {
+  const [top, bottom] = [view.rows[0] <= 0, view.rows[1] >= rows];
+  const sideways = view.columns[0] <= 0 && view.columns[1] >= columns ? ['pan-x'] : [];
+  const upright = top && bottom ? ['pan-y'] : top ? ['pan-up'] : bottom ? ['pan-down'] : [];
+  return [...sideways, ...upright].join(' ') || 'none';
+}

@@ -3,17 +3,17 @@
 
 import type { Tile } from '../core/types.ts';
 import { colorOf } from '../model/color-scale.ts';
-import type { ColorScale, Theme } from '../model/color-scale.ts';
-import { toCsv } from '../model/csv.ts';
-import { levelFor, requestOf, TILE_CELLS, TilePyramid, tilesOf } from '../model/tile-pyramid.ts';
-import type { FetchTile, Reduction, TileAddress } from '../model/tile-pyramid.ts';
+import type { ColorScale, Rgb, Theme } from '../model/color-scale.ts';
+import { levelsFor, placeOf, requestOf, TilePyramid, tilesOf } from '../model/tile-pyramid.ts';
+import type { FetchTile, Levels, Reduction, TileAddress } from '../model/tile-pyramid.ts';
 import { clampView, sameView } from '../model/view.ts';
 import type { CellIndex, View } from '../model/view.ts';
-import { drawColorBar } from './color-bar.ts';
+import { cellsIn, csvOf, pngOf, svgOf } from './heat-map-export.ts';
+import type { ShownCell } from './heat-map-export.ts';
 import { listenToInput } from './heat-map-input.ts';
-import { layoutOf, rectangleOf } from './heat-map-layout.ts';
+import { layoutOf, rectangleOf, touchActionFor } from './heat-map-layout.ts';
 import type { Layout } from './heat-map-layout.ts';
-import { drawTokenAxis, FONT, svgElement } from './svg.ts';
+import { drawTokenAxis, svgElement } from './svg.ts';
 
 export interface HeatMapState {
   readonly rows: number;
@@ -46,7 +46,7 @@ export interface HeatMap {
   valueAt(cell: CellIndex): number | undefined;
   /** Resolves when all visible tiles are drawn. */
   settled(): Promise<void>;
-  /** What a cell covers at present. */
+  /** What a cell covers at present, for the caption. */
   level(): { readonly rowsPerCell: number; readonly columnsPerCell: number };
   toPng(): Promise<Blob>;
   toSvg(): string;
@@ -74,14 +74,18 @@ class CanvasHeatMap implements HeatMap {
   readonly #cleanUps: (() => void)[] = [];
   /** Tiles as pictures, valid for one reduction, scale and theme. */
   #bitmaps = new WeakMap<Tile, HTMLCanvasElement>();
+  #color: (value: number) => Rgb;
   #frame = 0;
+  /** Moving over a map redraws no cells. */
+  #onlyMarks = false;
 
   constructor(host: HTMLElement, label: string, initial: HeatMapState) {
     const document = host.ownerDocument;
     this.#host = host;
     this.#label = label;
     this.#state = { ...initial, view: clampView(initial.view, initial.rows, initial.columns) };
-    this.#layout = layoutOf(host.clientWidth || 300, host.clientHeight || 300);
+    this.#color = colorOf(initial.scale, initial.theme);
+    this.#layout = layoutOf(host.clientWidth, host.clientHeight);
     this.#pyramid = new TilePyramid(() => this.#schedule(), (error) => this.#emit('error', error));
     this.#surface = document.createElement('div');
     this.#surface.tabIndex = 0;
@@ -102,7 +106,7 @@ class CanvasHeatMap implements HeatMap {
       this.#schedule();
     });
     observer.observe(host);
-    this.#cleanUps.push(() => observer.disconnect(), listenToInput({
+    this.#cleanUps.push(() => observer.disconnect(), this.#watchPixelRatio(), listenToInput({
       surface: this.#surface,
       layout: () => this.#layout,
       view: () => this.#state.view,
@@ -124,9 +128,12 @@ class CanvasHeatMap implements HeatMap {
     const state = { ...before, ...change };
     this.#state = { ...state, view: clampView(state.view, state.rows, state.columns) };
     const { reduction, scale, theme } = this.#state;
-    if (reduction !== before.reduction || theme !== before.theme || JSON.stringify(scale) !== JSON.stringify(before.scale)) this.#bitmaps = new WeakMap();
-    this.#sourceChanged();
-    this.#schedule();
+    const recolored = theme !== before.theme || JSON.stringify(scale) !== JSON.stringify(before.scale);
+    if (recolored) this.#color = colorOf(scale, theme);
+    if (recolored || reduction !== before.reduction) this.#bitmaps = new WeakMap();
+    const onlyMarks = Object.keys(change).every((key) => key === 'hover' || key === 'selected' || (key === 'view' && sameView(this.#state.view, before.view)));
+    if (!onlyMarks) this.#sourceChanged();
+    this.#schedule(onlyMarks);
   }
 
   on<K extends keyof HeatMapEvents>(type: K, listener: (event: HeatMapEvents[K]) => void): () => void {
@@ -136,82 +143,45 @@ class CanvasHeatMap implements HeatMap {
     return () => listeners.delete(listener);
   }
 
-  valueAt({ row, column }: CellIndex): number | undefined {
-    const level = this.#level();
-    const side = TILE_CELLS * 2 ** level;
-    const tile = this.#pyramid.get({ level, y: Math.floor(row / side), x: Math.floor(column / side) });
-    const cell = (at: number) => Math.floor((at % side) / 2 ** level);
-    return tile?.[this.#state.reduction][cell(row) * tile.cellColumns + cell(column)];
+  valueAt(entry: CellIndex): number | undefined {
+    const { address, cell } = placeOf(entry, this.#levels(), this.#state.columns);
+    return this.#pyramid.get(address)?.[this.#state.reduction][cell];
   }
 
   async settled(): Promise<void> {
-    if (this.#frame !== 0) this.#draw();
-    await this.#pyramid.settled();
-    if (this.#frame !== 0) this.#draw();
+    do {
+      if (this.#frame !== 0) this.#draw();
+      await this.#pyramid.settled();
+    } while (this.#frame !== 0);
   }
 
   level(): { rowsPerCell: number; columnsPerCell: number } {
-    const entries = 2 ** this.#level();
-    return { rowsPerCell: Math.min(entries, this.#state.rows), columnsPerCell: Math.min(entries, this.#state.columns) };
+    const { rowLevel, columnLevel } = this.#levels();
+    return { rowsPerCell: Math.min(2 ** rowLevel, this.#state.rows), columnsPerCell: Math.min(2 ** columnLevel, this.#state.columns) };
   }
 
   toSvg(): string {
-    const document = this.#host.ownerDocument;
-    const { theme, scale } = this.#state;
-    const { width, height, left, top, cellsWidth, cellsHeight } = this.#layout;
-    const [header, footer] = [24, 52];
-    const whole = svgElement(document, 'svg', { xmlns: 'http://www.w3.org/2000/svg', width, height: height + header + footer, viewBox: `0 0 ${width} ${height + header + footer}`, 'font-family': FONT });
-    const title = svgElement(document, 'text', { x: 8, y: 17, 'font-size': 13, 'font-weight': 600, fill: inks[theme].text });
-    title.textContent = this.#label;
-    const image = svgElement(document, 'image', { x: left, y: top, width: cellsWidth, height: cellsHeight, href: this.#canvas.toDataURL('image/png'), style: 'image-rendering:pixelated' });
-    const body = svgElement(document, 'g', { transform: `translate(0,${header})` });
-    body.append(image, ...[...this.#svg.childNodes].map((node) => node.cloneNode(true)));
-    const bar = svgElement(document, 'g', { transform: `translate(${left},${height + header + 4})` });
-    const { rowsPerCell, columnsPerCell } = this.level();
-    const covers = rowsPerCell * columnsPerCell === 1 ? '' : `, ${this.#state.reduction} of ${rowsPerCell} × ${columnsPerCell} a cell`;
-    drawColorBar(bar, { scale, theme, width: cellsWidth, caption: `${scale.kind === 'diverging' ? 'difference of weights' : 'weight'}${covers}` });
-    whole.append(svgElement(document, 'rect', { width: '100%', height: '100%', fill: inks[theme].paper }), title, body, bar);
-    return new XMLSerializer().serializeToString(whole);
+    const { theme, scale, selected, reduction } = this.#state;
+    return svgOf(this.#host.ownerDocument, {
+      label: this.#label, scale, theme, reduction, layout: this.#layout, ink: inks[theme].text, paper: inks[theme].paper,
+      view: this.#state.view,
+      level: this.level(),
+      cells: this.#cells(),
+      color: this.#color,
+      canvas: this.#canvas,
+      axes: [this.#parts.rows, this.#parts.columns],
+      // Where the pointer happens to be is not part of the picture.
+      marks: this.#marks(null, selected),
+    });
   }
 
-  async toPng(): Promise<Blob> {
-    const document = this.#host.ownerDocument;
-    const svg = this.toSvg();
-    const image = new Image();
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
-    await image.decode();
-    const ratio = Math.max(2, devicePixelRatio);
-    const canvas = document.createElement('canvas');
-    canvas.width = image.naturalWidth * ratio;
-    canvas.height = image.naturalHeight * ratio;
-    const context = canvas.getContext('2d')!;
-    context.imageSmoothingEnabled = false;
-    context.scale(ratio, ratio);
-    context.drawImage(image, 0, 0);
-    return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('png: received no picture, expected a canvas small enough'))), 'image/png'));
+  toPng(): Promise<Blob> {
+    return pngOf(this.#host.ownerDocument, this.toSvg());
   }
 
   async toCsv(): Promise<string> {
     await this.settled();
-    const { view, rows, columns, rowLabel, columnLabel } = this.#state;
-    const level = this.#level(), entries = 2 ** level;
-    const lines: (string | number)[][] = [];
-    for (const address of tilesOf(view, level, rows, columns)) {
-      const tile = this.#pyramid.get(address);
-      if (tile === undefined) continue;
-      const request = requestOf(address, this.#state);
-      for (let r = 0; r < tile.cellRows; r++) {
-        const row = request.rows[0] + r * entries;
-        if (row + entries <= view.rows[0] || row >= view.rows[1]) continue;
-        for (let c = 0; c < tile.cellColumns; c++) {
-          const column = request.columns[0] + c * entries;
-          if (column + entries <= view.columns[0] || column >= view.columns[1]) continue;
-          const at = r * tile.cellColumns + c;
-          lines.push([row, Math.min(entries, rows - row), rowLabel(row), column, Math.min(entries, columns - column), columnLabel(column), tile.peak[at]!, tile.mean[at]!]);
-        }
-      }
-    }
-    return toCsv(['query', 'queries in cell', 'query token', 'key', 'keys in cell', 'key token', 'peak', 'mean'], lines);
+    return csvOf(this.#cells(), this.#state);
   }
 
   dispose(): void {
@@ -239,39 +209,67 @@ class CanvasHeatMap implements HeatMap {
     this.#emit('hover', hover);
   }
 
-  #level(): number {
+  #levels(): Levels {
     const ratio = devicePixelRatio;
-    return levelFor(this.#state.view, this.#layout.cellsWidth * ratio, this.#layout.cellsHeight * ratio);
+    return levelsFor(this.#state.view, this.#layout.cellsWidth * ratio, this.#layout.cellsHeight * ratio);
+  }
+
+  /** The visible cells whose tiles are here. */
+  #cells(): ShownCell[] {
+    const { view, rows, columns } = this.#state;
+    return tilesOf(view, this.#levels(), rows, columns).flatMap((address) => {
+      const tile = this.#pyramid.get(address);
+      return tile === undefined ? [] : cellsIn(tile, requestOf(address, this.#state), view);
+    });
+  }
+
+  /** A window that moves to a screen of another density keeps its size, but not its pixels. */
+  #watchPixelRatio(): () => void {
+    const stop = new AbortController();
+    const watch = () => matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener('change', () => {
+      this.#schedule();
+      watch();
+    }, { once: true, signal: stop.signal });
+    watch();
+    return () => stop.abort();
   }
 
   #sourceChanged(): void {
     this.#pyramid.setSource(this.#state);
     const { rows, columns, view } = this.#state;
     this.#surface.setAttribute('aria-label', `${this.#label}: ${rows} queries by ${columns} keys. Arrow keys move, plus and minus zoom, 0 shows all, Enter explains a cell.`);
-    const whole = view.rows[1] - view.rows[0] >= rows && view.columns[1] - view.columns[0] >= columns;
-    this.#surface.style.touchAction = whole ? 'pan-x pan-y' : 'none';
+    // Browsers that know no directions keep "none".
+    this.#surface.style.touchAction = 'none';
+    this.#surface.style.touchAction = touchActionFor(view, rows, columns);
   }
 
-  #schedule(): void {
+  #schedule(onlyMarks = false): void {
+    this.#onlyMarks &&= onlyMarks;
     if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#draw());
   }
 
   #draw(): void {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
+    if (!this.#onlyMarks) this.#drawMap();
+    this.#onlyMarks = true;
+    const { hover, selected } = this.#state;
+    this.#parts.marks.replaceChildren(...this.#marks(hover, selected));
+  }
+
+  #drawMap(): void {
     const { view, rows, columns, rowLabel, columnLabel, theme } = this.#state;
     const layout = this.#layout;
-    const tiles = tilesOf(view, this.#level(), rows, columns);
+    const tiles = tilesOf(view, this.#levels(), rows, columns);
     this.#pyramid.want(tiles);
     this.#drawCells(tiles);
     this.#svg.setAttribute('width', String(layout.width));
     this.#svg.setAttribute('height', String(layout.height));
     this.#parts.rows.setAttribute('transform', `translate(${layout.left - 2},${layout.top})`);
     this.#parts.columns.setAttribute('transform', `translate(${layout.left},${layout.top - 2})`);
-    const most = layout.left < 50 ? 5 : 8;
-    drawTokenAxis(this.#parts.rows, { side: 'left', range: view.rows, pixels: layout.cellsHeight, label: rowLabel, most, ink: inks[theme].text });
-    drawTokenAxis(this.#parts.columns, { side: 'top', range: view.columns, pixels: layout.cellsWidth, label: columnLabel, most, ink: inks[theme].text });
-    this.#drawMarks();
+    const ink = inks[theme].text;
+    drawTokenAxis(this.#parts.rows, { side: 'left', range: view.rows, pixels: layout.cellsHeight, label: rowLabel, most: layout.labelCharacters, ink });
+    drawTokenAxis(this.#parts.columns, { side: 'top', range: view.columns, pixels: layout.cellsWidth, label: columnLabel, most: layout.labelCharacters, ink });
   }
 
   #drawCells(tiles: readonly TileAddress[]): void {
@@ -283,38 +281,45 @@ class CanvasHeatMap implements HeatMap {
     Object.assign(canvas.style, { left: `${left}px`, top: `${top}px`, width: `${cellsWidth}px`, height: `${cellsHeight}px` });
     const context = canvas.getContext('2d')!;
     context.imageSmoothingEnabled = false;
-    context.scale(canvas.width / cellsWidth, canvas.height / cellsHeight);
-    for (const address of tiles) {
-      // While a tile is on its way, what a coarser one knows stands in.
-      const here = this.#pyramid.get(address) !== undefined ? address : this.#pyramid.ancestor(address);
-      const tile = here && this.#pyramid.get(here);
-      if (here === undefined || tile === undefined) continue;
-      const { rows, columns } = requestOf(here, this.#state);
+    const here = tiles.filter((address) => this.#pyramid.get(address) !== undefined);
+    // While tiles are on their way, what others know lies beneath those that are here.
+    const beneath = here.length < tiles.length ? this.#pyramid.overlapping(this.#state.view) : [];
+    for (const address of [...beneath, ...here]) {
+      const tile = this.#pyramid.get(address);
+      if (tile === undefined) continue;
+      const { rows, columns, rowsPerCell, columnsPerCell } = requestOf(address, this.#state);
       // Cells at the far edges cover fewer entries but are drawn whole; the canvas cuts them.
-      const entries = 2 ** here.level;
-      const { x, y, width, height } = rectangleOf(this.#layout, this.#state.view, [rows[0], rows[0] + tile.cellRows * entries], [columns[0], columns[0] + tile.cellColumns * entries]);
-      context.drawImage(this.#bitmapOf(tile), x, y, width, height);
+      const { x, y, width, height } = rectangleOf(this.#layout, this.#state.view, [rows[0], rows[0] + tile.cellRows * rowsPerCell], [columns[0], columns[0] + tile.cellColumns * columnsPerCell]);
+      // Edges on whole pixels, so that neighbouring tiles meet without a seam.
+      const [x0, x1] = [Math.round(x * ratio), Math.round((x + width) * ratio)];
+      const [y0, y1] = [Math.round(y * ratio), Math.round((y + height) * ratio)];
+      context.drawImage(this.#bitmapOf(tile), x0, y0, x1 - x0, y1 - y0);
     }
   }
 
   #bitmapOf(tile: Tile): HTMLCanvasElement {
     const known = this.#bitmaps.get(tile);
     if (known !== undefined) return known;
-    const { scale, theme, reduction } = this.#state;
-    const color = colorOf(scale, theme);
     const bitmap = this.#host.ownerDocument.createElement('canvas');
     bitmap.width = tile.cellColumns;
     bitmap.height = tile.cellRows;
     const image = new ImageData(tile.cellColumns, tile.cellRows);
-    tile[reduction].forEach((value, i) => image.data.set([...color(value), 255], 4 * i));
+    const values = tile[this.#state.reduction];
+    for (let i = 0; i < values.length; i++) {
+      const [r, g, b] = this.#color(values[i]!);
+      image.data[4 * i] = r;
+      image.data[4 * i + 1] = g;
+      image.data[4 * i + 2] = b;
+      image.data[4 * i + 3] = 255;
+    }
     bitmap.getContext('2d')!.putImageData(image, 0, 0);
     this.#bitmaps.set(tile, bitmap);
     return bitmap;
   }
 
   /** Guide lines through the hovered entry, outlines around it and the selected one. */
-  #drawMarks(): void {
-    const { hover, selected, view, theme } = this.#state;
+  #marks(hover: CellIndex | null, selected: CellIndex | null): SVGElement[] {
+    const { view, theme } = this.#state;
     const document = this.#host.ownerDocument;
     const { left, top, cellsWidth, cellsHeight } = this.#layout;
     const inside = ({ row, column }: CellIndex) => row + 1 > view.rows[0] && row < view.rows[1] && column + 1 > view.columns[0] && column < view.columns[1];
@@ -335,7 +340,7 @@ class CanvasHeatMap implements HeatMap {
       );
     }
     if (selected !== null && inside(selected)) marks.push(outline(selected, inks[theme].selected, 2));
-    this.#parts.marks.replaceChildren(...marks);
+    return marks;
   }
 }
 

@@ -6,8 +6,8 @@ export function labelledIndices([begin, end]: readonly [number, number], pixels:
   let step = 1;
   for (let n = 0; step * perEntry < least && step < end - begin; n++) step = [2, 5, 10][n % 3]! * 10 ** Math.floor(n / 3);
   const indices: number[] = [];
-  for (let i = Math.ceil(begin / step) * step; i < end; i += step) indices.push(i);
-  // A half-visible first entry keeps its label when half of it is seen.
+  for (let i = Math.floor(begin / step) * step; i < end; i += step) indices.push(i);
+  // An entry cut by an edge keeps its label while its middle is seen.
   return { step, indices: indices.filter((i) => i + 0.5 >= begin && i + 0.5 <= end) };
 }
 

@@ -1,19 +1,26 @@
 // Tiles of a large map: which ones a view needs at which level, fetched a few at a time, kept while
-// there is room. A tile of level L has cells of 2^L x 2^L entries. No DOM.
+// there is room. Each axis has a level of its own, so that a map of few rows and many columns keeps
+// its rows apart: a cell covers 2^level rows by 2^level columns of those levels. No DOM.
 
 import type { Tile, TileRequest } from '../core/types.ts';
-import type { View } from './view.ts';
+import type { CellIndex, View } from './view.ts';
 
 export type Reduction = 'peak' | 'mean';
 export type FetchTile = (request: TileRequest, signal: AbortSignal) => Promise<Tile>;
 
 /** Cells along a tile's side: 128 x 128 cells of two reductions are 128 KB. */
 export const TILE_CELLS = 128;
-const MOST_KEPT = 200;
-const MOST_IN_FLIGHT = 2;
+/** 25 MB; more only when one view needs more. */
+export const MOST_KEPT = 200;
+/** One that is computed and one that waits behind it. */
+export const MOST_IN_FLIGHT = 2;
 
-export interface TileAddress {
-  readonly level: number;
+export interface Levels {
+  readonly rowLevel: number;
+  readonly columnLevel: number;
+}
+
+export interface TileAddress extends Levels {
   /** Tile row and column. */
   readonly y: number;
   readonly x: number;
@@ -28,35 +35,44 @@ export interface MapSource {
   readonly fetchTile: FetchTile;
 }
 
-const keyOf = ({ level, y, x }: TileAddress) => `${level}/${y}/${x}`;
+const keyOf = ({ rowLevel, columnLevel, y, x }: TileAddress) => `${rowLevel}/${columnLevel}/${y}/${x}`;
 
-/** The finest level whose cells are not smaller than a pixel, so that nothing is computed unseen. */
-export function levelFor(view: View, widthPixels: number, heightPixels: number): number {
-  const entriesPerPixel = Math.max((view.rows[1] - view.rows[0]) / heightPixels, (view.columns[1] - view.columns[0]) / widthPixels);
-  return Math.max(0, Math.ceil(Math.log2(entriesPerPixel)));
+/** The finest levels whose cells are not smaller than a pixel, so that nothing is computed unseen. */
+export function levelsFor(view: View, widthPixels: number, heightPixels: number): Levels {
+  const level = ([begin, end]: readonly [number, number], pixels: number) => Math.max(0, Math.ceil(Math.log2((end - begin) / pixels)));
+  return { rowLevel: level(view.rows, heightPixels), columnLevel: level(view.columns, widthPixels) };
 }
 
-/** The tiles of a level that a view touches. */
-export function tilesOf(view: View, level: number, rows: number, columns: number): TileAddress[] {
-  const side = TILE_CELLS * 2 ** level;
-  const span = ([begin, end]: readonly [number, number], size: number) =>
-    [Math.max(0, Math.floor(begin / side)), Math.min(Math.ceil(size / side), Math.ceil(end / side))] as const;
-  const [y0, y1] = span(view.rows, rows);
-  const [x0, x1] = span(view.columns, columns);
+/** The tiles of given levels that a view touches. */
+export function tilesOf(view: View, { rowLevel, columnLevel }: Levels, rows: number, columns: number): TileAddress[] {
+  const span = ([begin, end]: readonly [number, number], level: number, size: number) => {
+    const side = TILE_CELLS * 2 ** level;
+    return [Math.max(0, Math.floor(begin / side)), Math.min(Math.ceil(size / side), Math.ceil(end / side))] as const;
+  };
+  const [y0, y1] = span(view.rows, rowLevel, rows);
+  const [x0, x1] = span(view.columns, columnLevel, columns);
   const tiles: TileAddress[] = [];
-  for (let y = y0; y < y1; y++) for (let x = x0; x < x1; x++) tiles.push({ level, y, x });
+  for (let y = y0; y < y1; y++) for (let x = x0; x < x1; x++) tiles.push({ rowLevel, columnLevel, y, x });
   return tiles;
 }
 
+/** The tile that covers an entry, and where in its cells the entry lies, row by row. */
+export function placeOf({ row, column }: CellIndex, { rowLevel, columnLevel }: Levels, columns: number): { readonly address: TileAddress; readonly cell: number } {
+  const [cellRow, cellColumn] = [Math.floor(row / 2 ** rowLevel), Math.floor(column / 2 ** columnLevel)];
+  const [y, x] = [Math.floor(cellRow / TILE_CELLS), Math.floor(cellColumn / TILE_CELLS)];
+  const width = Math.min(TILE_CELLS, Math.ceil(columns / 2 ** columnLevel) - x * TILE_CELLS);
+  return { address: { rowLevel, columnLevel, y, x }, cell: (cellRow % TILE_CELLS) * width + (cellColumn % TILE_CELLS) };
+}
+
 /** What to ask for a tile. */
-export function requestOf({ level, y, x }: TileAddress, source: Pick<MapSource, 'rows' | 'columns' | 'head'>): TileRequest {
-  const entries = 2 ** level, side = TILE_CELLS * entries;
+export function requestOf({ rowLevel, columnLevel, y, x }: TileAddress, source: Pick<MapSource, 'rows' | 'columns' | 'head'>): Required<Omit<TileRequest, 'batch'>> {
+  const span = (at: number, level: number, size: number) => [at * TILE_CELLS * 2 ** level, Math.min(size, (at + 1) * TILE_CELLS * 2 ** level)] as const;
   return {
     head: source.head,
-    rows: [y * side, Math.min(source.rows, (y + 1) * side)],
-    columns: [x * side, Math.min(source.columns, (x + 1) * side)],
-    rowsPerCell: entries,
-    columnsPerCell: entries,
+    rows: span(y, rowLevel, source.rows),
+    columns: span(x, columnLevel, source.columns),
+    rowsPerCell: 2 ** rowLevel,
+    columnsPerCell: 2 ** columnLevel,
   };
 }
 
@@ -65,7 +81,7 @@ export class TilePyramid {
   readonly #onError: (error: Error) => void;
   #source: MapSource | null = null;
   // In order of use, the oldest first.
-  #kept = new Map<string, Tile>();
+  #kept = new Map<string, { readonly address: TileAddress; readonly tile: Tile }>();
   #wanted: TileAddress[] = [];
   #flights = new Map<string, AbortController>();
   #failed = new Set<string>();
@@ -76,18 +92,19 @@ export class TilePyramid {
     this.#onError = onError;
   }
 
+  /** Other weights empty the pyramid; another fetchTile for the same weights tries again what failed. */
   setSource(source: MapSource): void {
-    const same = this.#source !== null && this.#source.version === source.version && this.#source.head === source.head
-      && this.#source.rows === source.rows && this.#source.columns === source.columns;
+    const before = this.#source;
     this.#source = source;
-    if (same) return;
+    if (source.fetchTile !== before?.fetchTile) this.#failed.clear();
+    if (before !== null && before.version === source.version && before.head === source.head && before.rows === source.rows && before.columns === source.columns) return;
     this.#abortAll();
     this.#kept.clear();
     this.#failed.clear();
     this.#wanted = [];
   }
 
-  /** Asks for the tiles of a view, drops what else is under way, and returns them for drawing. */
+  /** Asks for the tiles of a view and drops what else is under way. */
   want(tiles: readonly TileAddress[]): void {
     this.#wanted = [...tiles];
     const wanted = new Set(tiles.map(keyOf));
@@ -98,21 +115,23 @@ export class TilePyramid {
   /** A tile that is here, or undefined. */
   get(address: TileAddress): Tile | undefined {
     const key = keyOf(address);
-    const tile = this.#kept.get(key);
-    if (tile !== undefined) {
-      this.#kept.delete(key);
-      this.#kept.set(key, tile);
-    }
-    return tile;
+    const entry = this.#kept.get(key);
+    if (entry === undefined) return undefined;
+    this.#kept.delete(key);
+    this.#kept.set(key, entry);
+    return entry.tile;
   }
 
-  /** The nearest coarser tile that covers this one and is here. */
-  ancestor({ level, y, x }: TileAddress): TileAddress | undefined {
-    for (let up = 1; up <= 32; up++) {
-      const address = { level: level + up, y: Math.floor(y / 2 ** up), x: Math.floor(x / 2 ** up) };
-      if (this.#kept.has(keyOf(address))) return address;
-    }
-    return undefined;
+  /** All tiles here that show a part of the view, the coarsest first: what to draw while others are on their way. */
+  overlapping({ rows, columns }: View): TileAddress[] {
+    const touches = ([begin, end]: readonly [number, number], at: number, level: number) => {
+      const side = TILE_CELLS * 2 ** level;
+      return at * side < end && (at + 1) * side > begin;
+    };
+    return [...this.#kept.values()]
+      .map(({ address }) => address)
+      .filter(({ rowLevel, columnLevel, y, x }) => touches(rows, y, rowLevel) && touches(columns, x, columnLevel))
+      .sort((a, b) => b.rowLevel + b.columnLevel - a.rowLevel - a.columnLevel);
   }
 
   /** Resolves when every wanted tile is here or has failed. */
@@ -158,11 +177,7 @@ export class TilePyramid {
     try {
       const tile = await source.fetchTile(requestOf(address, source), controller.signal);
       if (controller.signal.aborted) return;
-      this.#kept.set(key, tile);
-      for (const oldest of this.#kept.keys()) {
-        if (this.#kept.size <= MOST_KEPT) break;
-        this.#kept.delete(oldest);
-      }
+      this.#keep(key, address, tile);
       this.#onChange();
     } catch (error) {
       if (controller.signal.aborted) return;
@@ -171,6 +186,16 @@ export class TilePyramid {
     } finally {
       if (this.#flights.get(key) === controller) this.#flights.delete(key);
       this.#launch();
+    }
+  }
+
+  /** Makes room by what was not used for longest; what the view needs stays. */
+  #keep(key: string, address: TileAddress, tile: Tile): void {
+    this.#kept.set(key, { address, tile });
+    const wanted = new Set(this.#wanted.map(keyOf));
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= MOST_KEPT) return;
+      if (!wanted.has(oldest)) this.#kept.delete(oldest);
     }
   }
 }
