@@ -124,6 +124,14 @@ test('stays responsive while 10,000 tokens are computed, and can be cancelled', 
   await page.locator('[name="text-heads"]').blur();
   await ready(page);
   const words = Array.from({ length: 10_000 }, (_, i) => `w${(i * 7919) % 1000}`).join(' ');
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Performance.enable');
+  const scriptTime = async () => {
+    const { metrics } = await devtools.send('Performance.getMetrics');
+    const metric = (name: string) => metrics.find((entry) => entry.name === name)!.value;
+    return { script: metric('ScriptDuration'), at: metric('Timestamp') };
+  };
+  const before = await scriptTime();
   // How late a timer of 10 ms comes is how long the page was deaf.
   await page.evaluate(() => {
     const record = globalThis as typeof globalThis & { delays: number[] };
@@ -146,14 +154,14 @@ test('stays responsive while 10,000 tokens are computed, and can be cancelled', 
   await readCell(page, 'exact', 0, 3);
   const delays = await page.evaluate(() => (globalThis as typeof globalThis & { delays: number[] }).delays);
   const sorted = delays.sort((a, b) => a - b);
-  const typical = sorted[Math.floor(sorted.length * 0.95)]!;
-  const sum = (list: number[]) => list.reduce((a, b) => a + b, 0);
-  // Of all the time since the text was put in, the part in which the page was deaf for more than a blink.
-  const deaf = sum(sorted.filter((delay) => delay > 50)) / sum(sorted.map((delay) => delay + 10));
-  test.info().annotations.push({ type: 'event-loop delay', description: `95 % below ${typical.toFixed(0)} ms, worst ${sorted.at(-1)!.toFixed(0)} ms, deaf ${(100 * deaf).toFixed(0)} % of the time` });
-  // A page that computed itself would be deaf nearly all the time; a busy machine makes it so now and then.
-  expect(typical).toBeLessThan(100);
-  expect(deaf).toBeLessThan(0.35);
+  const late = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(0);
+  const median = sorted[Math.floor(sorted.length / 2)]!;
+  const after = await scriptTime();
+  const share = (after.script - before.script) / (after.at - before.at);
+  test.info().annotations.push({ type: 'event-loop delay', description: `half below ${late(0.5)} ms, 95 % below ${late(0.95)} ms, worst ${late(1)} ms; scripts of the page ran ${(100 * share).toFixed(0)} % of the time` });
+  expect(median).toBeLessThan(50);
+  // Unlike the latest timers, this hardly depends on what else the machine does; computing in the page would make it nearly all.
+  expect(share).toBeLessThan(0.25);
   await set(page, 'scale', '0.5');
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect(message(page, 'engine')).toContainText('Cancelled');
