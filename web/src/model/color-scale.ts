@@ -64,12 +64,22 @@ export function colorAt(kind: ColorScale['kind'], theme: Theme): (t: number) => 
   };
 }
 
+const TABLE_STEPS = 1023;
+const tables = new Map<string, readonly Rgb[]>();
+
+/** The palette in 1024 steps; made once, since every tile of every map needs it. */
+function tableOf(kind: ColorScale['kind'], theme: Theme): readonly Rgb[] {
+  const key = `${kind} ${theme}`;
+  const at = colorAt(kind, theme);
+  const table = tables.get(key) ?? Array.from({ length: TABLE_STEPS + 1 }, (_, i) => at(i / TABLE_STEPS));
+  tables.set(key, table);
+  return table;
+}
+
 /** The colour of a value. */
 export function colorOf(scale: ColorScale, theme: Theme): (value: number) => Rgb {
-  const steps = 1023;
-  const at = colorAt(scale.kind, theme);
-  const table = Array.from({ length: steps + 1 }, (_, i) => at(i / steps));
+  const table = tableOf(scale.kind, theme);
   const position = positionOf(scale);
   const none = NO_ATTENTION[theme];
-  return (value) => (scale.kind === 'sequential' && value <= 0 ? none : table[Math.round(position(value) * steps)]!);
+  return (value) => (scale.kind === 'sequential' && value <= 0 ? none : table[Math.round(position(value) * TABLE_STEPS)]!);
 }
