@@ -34,27 +34,27 @@ struct AttentionInputs {
 /// context 0 and logsumexp -infinity.
 struct AttentionOptions {
   /// Default 1 / sqrt(head_dim). Finite; may be 0 (uniform attention) or negative.
-  std::optional<float> scale;
+  std::optional<float> scale = {};
   /// Query i sees key j only if j <= i + causal_offset.
   bool causal = false;
   /// Position of query 0 among the keys, for causal and windows; default key_len - query_len, which
   /// aligns the last query with the last key, as decoding with a cache needs. May be negative.
-  std::optional<std::int64_t> causal_offset;
+  std::optional<std::int64_t> causal_offset = {};
   /// Sliding window: query i sees key j only if -window_left <= j - (i + causal_offset) <=
   /// window_right.
-  std::optional<std::size_t> window_left;
-  std::optional<std::size_t> window_right;
+  std::optional<std::size_t> window_left = {};
+  std::optional<std::size_t> window_right = {};
   /// > 0: logits become soft_cap * tanh(logit / soft_cap), before the bias (Gemma 2). 0: off.
   float soft_cap = 0.0f;
   /// A query sees its own position only if it sees no other: the rule of shared query/key attention
   /// (Kitaev et al. 2020, section 2). Position means j == i + causal_offset.
   bool exclude_self = false;
   /// [batch, key_len]; 0 hides the key from every query. Empty: all keys count.
-  std::span<const std::uint8_t> key_mask;
+  std::span<const std::uint8_t> key_mask = {};
   /// [batch or 1, heads or 1, query_len or 1, key_len]; 0 hides key j from query i. Empty: none.
-  Tensor<const std::uint8_t> mask;
+  Tensor<const std::uint8_t> mask = {};
   /// Added to the logits; same shapes as mask. Finite or -infinity (which hides). Empty: none.
-  Tensor<const float> bias;
+  Tensor<const float> bias = {};
 };
 
 /// Where results go. context [batch, heads, query_len, value_dim]; logsumexp, natural logarithm,
