@@ -17,7 +17,13 @@ export interface BucketStripState {
 }
 
 const STRIP_HEIGHT = 22;
-const GAP = 44;
+const GAP = 36;
+/** Of the line of text above and of the one below. */
+const TEXT_HEIGHT = 16;
+/** More lines than this are a blot. */
+const MOST_LINES = 160;
+/** Of a tick that marks a candidate instead of a line. */
+const TICK_HEIGHT = 6;
 const inks: Readonly<Record<Theme, string>> = { light: '#1d2126', dark: '#e8e6e0' };
 
 /** Neighbouring buckets get far colours: steps of the golden ratio through a scale of even lightness steps. */
@@ -55,16 +61,26 @@ function paint(canvas: HTMLCanvasElement, order: (position: number) => number, {
   canvas.getContext('2d')!.putImageData(image, 0, 0);
 }
 
+/** From each candidate to its place in the text; when they are many, only a tick at that place. */
+function candidateLines({ structure }: BucketStripState, [begin, end]: readonly [number, number], x: (at: number) => number): string {
+  const [top, bottom] = [TEXT_HEIGHT + STRIP_HEIGHT, TEXT_HEIGHT + STRIP_HEIGHT + GAP - 1];
+  const line = (at: number) => {
+    const place = x(structure.keyOrder[at]! + 0.5);
+    return end - begin > MOST_LINES ? `M${place},${top + 1}v${TICK_HEIGHT}` : `M${x(at + 0.5)},${bottom}L${place},${top}`;
+  };
+  return Array.from({ length: end - begin }, (_, n) => line(begin + n)).join('');
+}
+
 /** Fills the host; null empties it. */
 export function bucketStrip(host: HTMLElement): { update(state: BucketStripState | null): void } {
   const document = host.ownerDocument;
   const canvases = [document.createElement('canvas'), document.createElement('canvas')] as const;
   const svg = svgElement(document, 'svg', { role: 'img' });
-  const height = 2 * STRIP_HEIGHT + GAP + 16;
+  const height = 2 * STRIP_HEIGHT + GAP + 2 * TEXT_HEIGHT;
   host.style.position = 'relative';
   host.style.minHeight = `${height}px`;
   canvases.forEach((canvas, i) => {
-    canvas.style.cssText = `position:absolute;left:0;width:100%;height:${STRIP_HEIGHT}px;top:${16 + i * (STRIP_HEIGHT + GAP)}px;image-rendering:pixelated`;
+    canvas.style.cssText = `position:absolute;left:0;width:100%;height:${STRIP_HEIGHT}px;top:${TEXT_HEIGHT + i * (STRIP_HEIGHT + GAP)}px;image-rendering:pixelated`;
   });
   svg.style.cssText = `position:absolute;inset:0;width:100%;height:${height}px;overflow:visible`;
   let state: BucketStripState | null = null;
@@ -80,13 +96,13 @@ export function bucketStrip(host: HTMLElement): { update(state: BucketStripState
     const ink = inks[theme];
     const length = structure.keyOrder.length, width = host.clientWidth;
     const x = (at: number) => (at / Math.max(1, length)) * width;
-    const below = 16 + STRIP_HEIGHT + GAP;
+    const below = TEXT_HEIGHT + STRIP_HEIGHT + GAP;
     const text = (content: string, y: number) => {
       const label = svgElement(document, 'text', { x: 0, y, fill: ink, 'font-family': FONT, 'font-size': FONT_SIZE + 1 });
       label.textContent = content;
       return label;
     };
-    const parts: SVGElement[] = [text('in the order of the text', 11), text('sorted by bucket, cut into chunks', below - 5)];
+    const parts: SVGElement[] = [text('in the order of the text', 11), text(trueBuckets ? 'sorted by bucket' : 'sorted by bucket, cut into chunks', below + STRIP_HEIGHT + 13)];
     if (!trueBuckets && length / chunk < width / 3) {
       for (let at = chunk; at < length; at += chunk) parts.push(svgElement(document, 'line', { x1: x(at), x2: x(at), y1: below, y2: below + STRIP_HEIGHT, stroke: theme === 'light' ? '#ffffff' : '#000000', 'stroke-width': 1.5 }));
     }
@@ -94,11 +110,8 @@ export function bucketStrip(host: HTMLElement): { update(state: BucketStripState
     if (query !== null) {
       const [begin, end] = windowOf(state, query);
       parts.push(svgElement(document, 'rect', { x: x(begin), y: below - 1, width: Math.max(2, x(end) - x(begin)), height: STRIP_HEIGHT + 2, fill: 'none', stroke: ink, 'stroke-width': 2 }));
-      // Few enough to be told apart: a line from each candidate to its place in the text.
-      for (let at = begin; at < end; at++) {
-        parts.push(svgElement(document, 'line', { x1: x(at + 0.5), y1: below - 1, x2: x(structure.keyOrder[at]! + 0.5), y2: 16 + STRIP_HEIGHT, stroke: ink, 'stroke-opacity': Math.max(0.12, Math.min(0.6, 20 / (end - begin))), 'stroke-width': 1 }));
-      }
-      description += `; query ${query} sees ${end - begin} of them in this round`;
+      parts.push(svgElement(document, 'path', { d: candidateLines(state, [begin, end], x), fill: 'none', stroke: ink, 'stroke-opacity': end - begin > MOST_LINES ? 0.6 : Math.min(0.6, 20 / (end - begin)), 'stroke-width': 1 }));
+      description += `; query ${query} meets ${end - begin} of them in this round`;
     }
     svg.setAttribute('aria-label', description);
     svg.replaceChildren(...parts);

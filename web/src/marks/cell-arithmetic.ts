@@ -4,6 +4,7 @@
 import { format } from 'd3-format';
 import type { CellArithmetic, CellShare } from '../core/types.ts';
 import type { Theme } from '../model/color-scale.ts';
+import { visibleLabel } from '../model/labels.ts';
 import { barStrip, mostOf } from './bar-strip.ts';
 
 export interface CellArithmeticState {
@@ -53,17 +54,27 @@ function logitSteps(document: Document, { arithmetic: a, scale, softCap, theme }
   return steps;
 }
 
+interface ShareColumn {
+  readonly title: string;
+  readonly share: CellShare;
+  readonly note: string;
+  /** The mechanism does not see the key, though nothing hides it. */
+  readonly dropped: boolean;
+}
+
 /** The softmax and the share of the context under one mechanism. */
-function shareColumn(document: Document, title: string, share: CellShare, a: CellArithmetic, note: string, theme: Theme): HTMLElement {
+function shareColumn(document: Document, { title, share, note, dropped }: ShareColumn, a: CellArithmetic, theme: Theme): HTMLElement {
   const most = mostOf(share.contribution, share.context);
   const line = (text: string) => element(document, 'p', 'formula', text);
-  const lines = a.hiddenBy === 'nothing'
-    ? [
-        line(`logsumexp over the keys it sees = ${number(share.logsumexp)}`),
-        line(`weight = exp(${number(a.logit)} − ${number(share.logsumexp)}) = ${number(Math.exp(a.logit - share.logsumexp))}${share.weight === 0 && Number.isFinite(share.logsumexp) ? ', taken as 0' : ''}`),
-        line(`weight ${number(share.weight)}, rank ${share.rank} of this query`),
-      ]
-    : [line('weight 0')];
+  const lines: HTMLElement[] = [];
+  if (a.hiddenBy !== 'nothing') lines.push(line('weight 0'));
+  else if (share.logsumexp === Number.NEGATIVE_INFINITY) lines.push(line('the query sees no key at all: weight 0'));
+  else {
+    lines.push(
+      line(`logsumexp over the keys it sees = ${number(share.logsumexp)}`),
+      dropped ? line(`not among them: weight 0 instead of exp(${number(a.logit)} − ${number(share.logsumexp)})`) : line(`weight = exp(${number(a.logit)} − ${number(share.logsumexp)}) = ${number(share.weight)}`),
+      line(`rank ${share.rank} of this query’s keys`));
+  }
   return element(document, 'section', '',
     element(document, 'h4', '', title),
     element(document, 'p', 'note', note),
@@ -89,13 +100,14 @@ export function cellArithmetic(host: HTMLElement): { update(state: CellArithmeti
         return;
       }
       const { arithmetic, theme } = state;
-      const token = (label: string) => element(document, 'bdi', '', `“${label}”`);
+      // Quotation marks stay outside: a token written from right to left would turn them.
+      const token = (label: string) => element(document, 'bdi', '', visibleLabel(label));
       host.replaceChildren(
-        element(document, 'h3', '', `How query ${state.query} `, token(state.queryLabel), ` attends to key ${state.key} `, token(state.keyLabel)),
+        element(document, 'h3', '', `How query ${state.query} “`, token(state.queryLabel), `” attends to key ${state.key} “`, token(state.keyLabel), '”'),
         element(document, 'ol', 'steps', ...logitSteps(document, state)),
         element(document, 'div', 'shares',
-          shareColumn(document, 'Exact', arithmetic.exact, arithmetic, 'Over every key the query sees.', theme),
-          shareColumn(document, 'LSH', arithmetic.lsh, arithmetic, lshNote(arithmetic), theme)));
+          shareColumn(document, { title: 'Exact', share: arithmetic.exact, note: 'Over every key the query sees.', dropped: false }, arithmetic, theme),
+          shareColumn(document, { title: 'LSH', share: arithmetic.lsh, note: lshNote(arithmetic), dropped: !arithmetic.lsh.candidate }, arithmetic, theme)));
     },
   };
 }

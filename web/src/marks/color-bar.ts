@@ -4,7 +4,7 @@ import { axisBottom } from 'd3-axis';
 import { format } from 'd3-format';
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { select } from 'd3-selection';
-import { colorAt, DIVERGING_DECADES, positionOf } from '../model/color-scale.ts';
+import { colorAt, colorOf, DIVERGING_DECADES, positionOf } from '../model/color-scale.ts';
 import type { ColorScale, Theme } from '../model/color-scale.ts';
 import { FONT, FONT_SIZE, svgElement } from './svg.ts';
 
@@ -28,6 +28,15 @@ function tickValues({ kind, transform, domain: [low, high] }: ColorScale): numbe
   return [...decades.map((value) => -value), 0, ...decades.reverse()];
 }
 
+/** What a cell without any attention looks like, at the right of the caption. */
+function noneKey(document: Document, scale: ColorScale, theme: Theme, width: number): SVGElement[] {
+  const baseline = BAR_HEIGHT + 28;
+  const word = svgElement(document, 'text', { x: width, y: baseline, 'text-anchor': 'end', 'font-family': FONT, 'font-size': FONT_SIZE + 1, fill: inks[theme] });
+  word.textContent = 'none';
+  const square = svgElement(document, 'rect', { x: width - 40, y: baseline - 8.5, width: 9, height: 9, fill: `rgb(${colorOf(scale, theme)(0).join(',')})`, stroke: inks[theme], 'stroke-opacity': 0.5, 'stroke-width': 0.75 });
+  return [square, word];
+}
+
 /** Draws the bar into a group: 9 pixels of colour, an axis, and the caption, 40 pixels in all. */
 export function drawColorBar(group: SVGGElement, { scale, theme, width, caption }: ColorBarState): void {
   const document = group.ownerDocument;
@@ -45,7 +54,7 @@ export function drawColorBar(group: SVGGElement, { scale, theme, width, caption 
   select(axisGroup).selectAll('text').attr('text-anchor', (_, i) => { const t = position(values[i]!); return t < 0.04 ? 'start' : t > 0.96 ? 'end' : 'middle'; });
   const text = svgElement(document, 'text', { x: 0, y: BAR_HEIGHT + 28, 'font-family': FONT, 'font-size': FONT_SIZE + 1, fill: inks[theme] });
   text.textContent = caption;
-  group.replaceChildren(...steps, axisGroup, text);
+  group.replaceChildren(...steps, axisGroup, text, ...(scale.kind === 'sequential' ? noneKey(document, scale, theme, width) : []));
 }
 
 /** A colour bar as wide as its host. */

@@ -10,14 +10,17 @@ export interface Layout {
   readonly top: number;
   readonly cellsWidth: number;
   readonly cellsHeight: number;
-  /** Characters a label has room for. */
-  readonly labelCharacters: number;
+  /** Pixels a label may be long. */
+  readonly labelPixels: number;
 }
+
+/** Of a tick, and of the gaps on its sides. */
+const TICK_PIXELS = 9;
 
 /** Room for labels of about 8 characters; less where the map is small. */
 export function layoutOf(width: number, height: number): Layout {
-  const [margin, labelCharacters] = width < 260 ? [40, 5] : [58, 8];
-  return { width, height, left: margin, top: margin, labelCharacters, cellsWidth: Math.max(1, width - margin - 2), cellsHeight: Math.max(1, height - margin - 2) };
+  const margin = width < 260 ? 40 : 58;
+  return { width, height, left: margin, top: margin, labelPixels: margin - TICK_PIXELS, cellsWidth: Math.max(1, width - margin - 2), cellsHeight: Math.max(1, height - margin - 2) };
 }
 
 /** The point of the map under a pixel, fractional. */

@@ -13,7 +13,7 @@ import type { ShownCell } from './heat-map-export.ts';
 import { listenToInput } from './heat-map-input.ts';
 import { layoutOf, rectangleOf, touchActionFor } from './heat-map-layout.ts';
 import type { Layout } from './heat-map-layout.ts';
-import { drawTokenAxis, svgElement } from './svg.ts';
+import { drawTokenAxis, svgElement, textMeasure } from './svg.ts';
 
 export interface HeatMapState {
   readonly rows: number;
@@ -36,6 +36,8 @@ export interface HeatMapEvents {
   hover: CellIndex | null;
   select: CellIndex;
   view: View;
+  /** A cell covers other numbers of entries than before: the view or the size of the map changed. */
+  level: { readonly rowsPerCell: number; readonly columnsPerCell: number };
   error: Error;
 }
 
@@ -74,8 +76,10 @@ class CanvasHeatMap implements HeatMap {
   readonly #cleanUps: (() => void)[] = [];
   /** Tiles as pictures, valid for one reduction, scale and theme. */
   #bitmaps = new WeakMap<Tile, HTMLCanvasElement>();
+  readonly #widthOf: (text: string) => number;
   #color: (value: number) => Rgb;
   #frame = 0;
+  #levelsDrawn = '';
   /** Moving over a map redraws no cells. */
   #onlyMarks = false;
 
@@ -84,6 +88,7 @@ class CanvasHeatMap implements HeatMap {
     this.#host = host;
     this.#label = label;
     this.#state = { ...initial, view: clampView(initial.view, initial.rows, initial.columns) };
+    this.#widthOf = textMeasure(document);
     this.#color = colorOf(initial.scale, initial.theme);
     this.#layout = layoutOf(host.clientWidth, host.clientHeight);
     this.#pyramid = new TilePyramid(() => this.#schedule(), (error) => this.#emit('error', error));
@@ -260,16 +265,24 @@ class CanvasHeatMap implements HeatMap {
   #drawMap(): void {
     const { view, rows, columns, rowLabel, columnLabel, theme } = this.#state;
     const layout = this.#layout;
-    const tiles = tilesOf(view, this.#levels(), rows, columns);
+    const levels = this.#levels();
+    // A map that is not displayed asks for nothing and tells nothing.
+    const displayed = layout.width > 0 && layout.height > 0;
+    const tiles = displayed ? tilesOf(view, levels, rows, columns) : [];
     this.#pyramid.want(tiles);
+    const drawn = `${levels.rowLevel} ${levels.columnLevel}`;
+    if (displayed && drawn !== this.#levelsDrawn) {
+      this.#levelsDrawn = drawn;
+      this.#emit('level', this.level());
+    }
     this.#drawCells(tiles);
     this.#svg.setAttribute('width', String(layout.width));
     this.#svg.setAttribute('height', String(layout.height));
     this.#parts.rows.setAttribute('transform', `translate(${layout.left - 2},${layout.top})`);
     this.#parts.columns.setAttribute('transform', `translate(${layout.left},${layout.top - 2})`);
-    const ink = inks[theme].text;
-    drawTokenAxis(this.#parts.rows, { side: 'left', range: view.rows, pixels: layout.cellsHeight, label: rowLabel, most: layout.labelCharacters, ink });
-    drawTokenAxis(this.#parts.columns, { side: 'top', range: view.columns, pixels: layout.cellsWidth, label: columnLabel, most: layout.labelCharacters, ink });
+    const common = { most: layout.labelPixels, widthOf: this.#widthOf, ink: inks[theme].text };
+    drawTokenAxis(this.#parts.rows, { side: 'left', range: view.rows, pixels: layout.cellsHeight, label: rowLabel, ...common });
+    drawTokenAxis(this.#parts.columns, { side: 'top', range: view.columns, pixels: layout.cellsWidth, label: columnLabel, ...common });
   }
 
   #drawCells(tiles: readonly TileAddress[]): void {

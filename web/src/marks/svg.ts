@@ -20,16 +20,30 @@ export interface TokenAxis {
   readonly range: readonly [number, number];
   readonly pixels: number;
   readonly label: (i: number) => string;
-  /** Characters a label may have. */
+  /** Pixels a label may be long. */
   readonly most: number;
+  readonly widthOf: (text: string) => number;
   readonly ink: string;
 }
 
-/** Draws an axis of tokens into a group. Dense axes count positions, roomy ones show tokens. */
-export function drawTokenAxis(group: SVGGElement, { side, range, pixels, label, most, ink }: TokenAxis): void {
+/** Measures text in the font of the axes. */
+export function textMeasure(document: Document): (text: string) => number {
+  const context = document.createElement('canvas').getContext('2d')!;
+  context.font = `${FONT_SIZE}px ${FONT}`;
+  return (text) => context.measureText(text).width;
+}
+
+/** A position and as much of its token as fits; isolated, so that a token written from right to left stays behind its number. */
+function numberedLabel(i: number, label: string, { most, widthOf }: TokenAxis): string {
+  const token = shortLabel(label, most - widthOf(`${i} `), widthOf);
+  return token === '' || token === '…' ? String(i) : `${i} \u2068${token}\u2069`;
+}
+
+/** Draws an axis of tokens into a group. Roomy axes show tokens, dense ones every so many with its position. */
+export function drawTokenAxis(group: SVGGElement, options: TokenAxis): void {
+  const { side, range, pixels, label, most, widthOf, ink } = options;
   const { step, indices } = labelledIndices(range, pixels, FONT_SIZE + 2);
-  // Every position labelled: the token itself. Some: where it is, and the token if there is room.
-  const text = (i: number) => (step === 1 ? shortLabel(label(i), most) : `${i} ${shortLabel(label(i), Math.max(1, most - String(i).length - 1))}`.trim());
+  const text = (i: number) => (step === 1 ? shortLabel(label(i), most, widthOf) : numberedLabel(i, label(i), options));
   const scale = scaleLinear(range, [0, pixels]);
   // Ticks stand at the middle of an entry.
   const axis = (side === 'left' ? axisLeft(scale) : axisTop(scale)).tickValues(indices.map((i) => i + 0.5)).tickFormat((at) => text(Math.floor(Number(at)))).tickSize(3);

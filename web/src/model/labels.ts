@@ -13,9 +13,24 @@ export function labelledIndices([begin, end]: readonly [number, number], pixels:
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** At most `most` user-perceived characters; white space made visible. */
-export function shortLabel(text: string, most: number): string {
-  const visible = text.replaceAll('\n', '⏎').replaceAll('\t', '⇥').replace(/^ +| +$/g, (spaces) => '␣'.repeat(spaces.length));
-  const parts = [...graphemes.segment(visible)].map(({ segment }) => segment);
-  return parts.length <= most ? visible : `${parts.slice(0, most - 1).join('')}…`;
+/** White space that would not be seen, as signs for it. */
+export function visibleLabel(text: string): string {
+  return text.replaceAll('\n', '⏎').replaceAll('\r', '␍').replaceAll('\t', '⇥').replace(/^ +| +$/g, (spaces) => '␣'.repeat(spaces.length));
+}
+
+const graphemesOf = (text: string) => Array.from(graphemes.segment(text), ({ segment }) => segment);
+
+/**
+ * A label no wider than `most`, cut between user-perceived characters; white space made visible.
+ * widthOf measures; by default it counts user-perceived characters.
+ */
+export function shortLabel(text: string, most: number, widthOf: (text: string) => number = (part) => graphemesOf(part).length): string {
+  const visible = visibleLabel(text);
+  let [whole, cut] = ['', ''];
+  for (const { segment } of graphemes.segment(visible)) {
+    whole += segment;
+    if (widthOf(whole) > most) return `${cut}…`;
+    if (widthOf(`${whole}…`) <= most) cut = whole;
+  }
+  return visible;
 }
