@@ -341,7 +341,12 @@ class CanvasHeatMap implements HeatMap {
       const { x, y, width, height } = rectangleOf(this.#layout, view, [row, row + 1], [column, column + 1]);
       // An entry smaller than this would vanish under its outline.
       const [w, h] = [Math.max(width, 3), Math.max(height, 3)];
-      return svgElement(document, 'rect', { x: left + x + (width - w) / 2, y: top + y + (height - h) / 2, width: w, height: h, fill: 'none', stroke, 'stroke-width': strokeWidth });
+      const box = { x: left + x + (width - w) / 2, y: top + y + (height - h) / 2, width: w, height: h, fill: 'none' };
+      // On a rim of paper, it is seen on every colour.
+      return [
+        svgElement(document, 'rect', { ...box, stroke: inks[theme].paper, 'stroke-width': strokeWidth + 2 }),
+        svgElement(document, 'rect', { ...box, stroke, 'stroke-width': strokeWidth }),
+      ];
     };
     if (hover !== null && inside(hover)) {
       const { x, y, width, height } = rectangleOf(this.#layout, view, [hover.row, hover.row + 1], [hover.column, hover.column + 1]);
@@ -349,10 +354,10 @@ class CanvasHeatMap implements HeatMap {
       marks.push(
         svgElement(document, 'line', { x1: left, x2: left + cellsWidth, y1: top + y + height / 2, y2: top + y + height / 2, ...line }),
         svgElement(document, 'line', { x1: left + x + width / 2, x2: left + x + width / 2, y1: top, y2: top + cellsHeight, ...line }),
-        outline(hover, inks[theme].hover, 1.5),
+        ...outline(hover, inks[theme].hover, 1.5),
       );
     }
-    if (selected !== null && inside(selected)) marks.push(outline(selected, inks[theme].selected, 2));
+    if (selected !== null && inside(selected)) marks.push(...outline(selected, inks[theme].selected, 2));
     return marks;
   }
 }
