@@ -25,9 +25,9 @@ function buildCeilings() {
   return { simd128: build('wasm'), relaxed: build('wasm-relaxed') };
 }
 
-const show = ({ workload, peer, milliseconds, gflops, ofCeiling, error }) => console.log(
-  workload.padEnd(18), peer.padEnd(18), milliseconds === undefined ? 'wrong result' : `${milliseconds.toFixed(3)} ms  ${gflops.toFixed(1)} GFLOP/s`,
-  ofCeiling === undefined ? '' : `${(100 * ofCeiling).toFixed(0)} % of the ceiling`, ` error ${error.toExponential(1)}`);
+const show = ({ workload, peer, milliseconds, gflops, ofCeiling, error, failure }) => console.log(
+  workload.padEnd(18), peer.padEnd(18), failure ?? '', milliseconds === undefined ? 'no result' : `${milliseconds.toFixed(3)} ms  ${gflops.toFixed(1)} GFLOP/s`,
+  ofCeiling === undefined ? '' : `${(100 * ofCeiling).toFixed(0)} % of the ceiling`, error === undefined ? '' : ` error ${error.toExponential(1)}`);
 
 async function inNode(ceilings) {
   const { init } = await import(join(root, 'dist/index-node.js'));
@@ -69,7 +69,7 @@ function table(host, { ceilings, records }) {
   const cell = (workload, peer) => {
     const record = records.find((r) => r.workload === workload && r.peer === peer);
     if (record === undefined) return '';
-    if (record.gflops === undefined) return 'wrong';
+    if (record.gflops === undefined) return record.failure === undefined ? 'wrong' : 'fails';
     return `${record.gflops.toFixed(1)}${record.ofCeiling === undefined ? '' : ` (${(100 * record.ofCeiling).toFixed(0)} %)`}`;
   };
   return [

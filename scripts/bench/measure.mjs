@@ -79,8 +79,10 @@ export async function measure(workloads, peers, report) {
     for (const { name, ceiling, prepare } of peers) {
       const call = await prepare(workload, data);
       if (call === undefined) continue;
-      const error = errorOf(await call(), data, workload);
-      const record = { workload: nameOf(workload), peer: name, error };
+      const record = { workload: nameOf(workload), peer: name };
+      const context = await Promise.resolve().then(call).catch((failure) => { record.failure = String(failure).slice(0, 200); });
+      const error = context === undefined ? Infinity : errorOf(context, data, workload);
+      record.error = context === undefined ? undefined : error;
       if (error < 1e-4) {
         const seconds = await bestSeconds(call);
         record.milliseconds = seconds * 1000;
