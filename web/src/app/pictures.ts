@@ -104,6 +104,11 @@ export class Pictures {
       map.on('hover', (hover) => dispatch({ type: 'hover', hover }));
       map.on('select', (selected) => dispatch({ type: 'look', look: { selected } }));
       map.on('view', (view) => dispatch({ type: 'look', look: { view } }));
+      map.on('level', () => {
+        // Which entries a cell covers also changes with the size of the map.
+        const { state: now } = this.#store;
+        if (this.#pictures !== null && now.results !== null && now.headResults !== null) this.#caption(now, now.results, now.headResults);
+      });
       map.on('error', (error) => {
         // Tiles of weights that have just been replaced.
         if (error instanceof HeedError && error.code === 'aborted') return;
