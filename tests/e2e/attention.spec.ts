@@ -110,7 +110,7 @@ test('every hashing control changes the figures, and exact attention stays', asy
 
 test('the error never exceeds its proven bound, and many rounds bring it to nothing', async ({ page }) => {
   await openPage(page, 'sample=clustered&rounds=2');
-  const note = page.locator('[data-figure="error"] span');
+  const note = page.locator('[data-figure="error"] span:not(.share)');
   const bound = parseNumber((await note.innerText()).replace(/^\D+/, ''));
   expect(parseNumber(await figure(page, 'error').innerText())).toBeLessThanOrEqual(bound);
   await set(page, 'buckets', '2');
