@@ -71,8 +71,8 @@ const char* instruction_set();
 std::span<const char* const> available_instruction_sets();
 
 /// Chooses one of available_instruction_sets() for every later call of the process; for tests and
-/// benchmarks. Not safe while another thread computes; objects prepared before must be prepared anew,
-/// since their packed data has the former set's layout.
+/// benchmarks. Not safe while another thread computes; objects prepared before must be prepared
+/// anew, since their packed data has the former set's layout.
 Status use_instruction_set(const char* name);
 
 /// Exact attention over all heads and queries. Memory beside the outputs is O(key_len * head_dim),

@@ -7,8 +7,8 @@
 
 namespace heed {
 
-/// Queries of a tile: 8 groups of 6 or 4 of 12. Their logits against a block of keys are 24 KB, which a
-/// first-level cache of 32 KB holds.
+/// Queries of a tile: 8 groups of 6 or 4 of 12. Their logits against a block of keys are 24 KB,
+/// which a first-level cache of 32 KB holds.
 inline constexpr std::size_t kQueryTileRows = 48;
 
 struct Attention::State {

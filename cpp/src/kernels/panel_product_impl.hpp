@@ -51,8 +51,9 @@ void logits(const float* packed_queries, std::size_t groups, const float* packed
   for (std::size_t c = 0; c < keys; c += Shape::kPanelWidth) {
     for (std::size_t g = 0; g < groups; ++g) {
       Tile acc;
-      unroll<Tile::kCount>(
-          [&](auto i) __attribute__((always_inline)) { acc.value[i] = Floats<Arch>(0.0f); });
+      unroll<Tile::kCount>([&](auto i) __attribute__((always_inline)) {
+        acc.value[i] = Floats<Arch>(0.0f);
+      });
       panel_product<Arch, Shape::kGroupRows, 1>(packed_queries + g * Shape::kGroupRows * dim,
                                                 packed_keys + c * dim, dim, acc);
       float* const out = s + g * Shape::kGroupRows * kKeyBlock + c;

@@ -31,13 +31,14 @@ struct RegisterTile {
   static constexpr std::size_t kPanelWidth = kWidth * kPanelVectors;
 };
 
-/// body(constant 0), ..., body(constant kCount - 1). Loops over registers are written with it because
-/// GCC keeps an array in registers only when no loop ever indexed it.
+/// body(constant 0), ..., body(constant kCount - 1). Loops over registers are written with it
+/// because GCC keeps an array in registers only when no loop ever indexed it.
 template <std::size_t kCount, class Body>
 [[gnu::always_inline]] inline void unroll(Body body) {
   [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) __attribute__((always_inline)) {
     (body(std::integral_constant<std::size_t, kIndex>{}), ...);
-  }(std::make_index_sequence<kCount>{});
+  }
+  (std::make_index_sequence<kCount>{});
 }
 
 /// a * b + c, fused where the instruction set can. xsimd's WebAssembly fma stays a multiply and an

@@ -6,7 +6,8 @@
 #include <heed/attention.hpp>
 
 int main() {
-  // q = (1, 0), (0, 0) and k = (1, 0), (0, 0): with scale ln 3 the first query weighs its keys 3 : 1.
+  // q = (1, 0), (0, 0) and k = (1, 0), (0, 0): with scale ln 3 the first query weighs its keys 3
+  // : 1.
   const std::array<float, 4> query = {1, 0, 0, 0};
   const std::array<float, 2> value = {1, 0};
   std::array<float, 2> context{};
@@ -19,8 +20,8 @@ int main() {
   options.scale = std::log(3.0f);
   const heed::Status status = heed::attention(
       inputs, options, {.context = heed::dense<float>(context, 1, 1, 2, 1), .logsumexp = {}});
-  const bool right = status.ok() && std::fabs(context[0] - 0.75f) < 1e-6f &&
-                     std::fabs(context[1] - 0.5f) < 1e-6f;
+  const bool right =
+      status.ok() && std::fabs(context[0] - 0.75f) < 1e-6f && std::fabs(context[1] - 0.5f) < 1e-6f;
   std::printf("%s: context %.7f and %.7f, expected 0.75 and 0.5\n", heed::instruction_set(),
               static_cast<double>(context[0]), static_cast<double>(context[1]));
   return right ? 0 : 1;
