@@ -17,7 +17,7 @@ export interface PictureActions {
 }
 
 const lookFor: Readonly<Record<WeightKind, string>> = {
-  exact: 'Rows are queries, columns are keys. A bright column is a key that many attend to, a bright diagonal is attention to the neighbourhood.',
+  exact: 'Rows are queries, columns keys. A strong column is a key that many attend to, a strong diagonal the neighbourhood.',
   difference: 'Below zero: keys that hashing missed. Above zero: keys it found, which share what the missed ones lost.',
   lsh: 'The same colours as exact. Gaps are keys that never shared a chunk with their query: raise the rounds and watch them fill.',
 };
