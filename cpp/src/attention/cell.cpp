@@ -23,8 +23,7 @@ HiddenBy hiding_rule(const Problem& p, std::size_t b, std::size_t h, std::size_t
   if (o.causal && distance > 0) return HiddenBy::kCausal;
   const Range visible = p.visible(i);
   if (j < visible.begin || j >= visible.end) return HiddenBy::kWindow;
-  const bool alone = !p.self_only.empty() && p.self_only[p.row_index(b, h, i)] != 0;
-  if (o.exclude_self && distance == 0 && !alone) return HiddenBy::kSelf;
+  if (o.exclude_self && distance == 0 && !p.only_self(b, h, i)) return HiddenBy::kSelf;
   return HiddenBy::kNothing;
 }
 
@@ -71,10 +70,7 @@ Status explain_cell(Attention& exact, const LshAttention& lsh, std::size_t batch
   }
   const Problem& p = exact.state_->problem;
   const Problem& q = lsh.state_->problem;
-  if (p.batch != q.batch || p.heads != q.heads || p.query_len != q.query_len ||
-      p.key_len != q.key_len || p.value_dim != q.value_dim) {
-    return invalid_shape("lsh", "another problem", "attention over the same inputs");
-  }
+  HEED_TRY(check_comparable(p, q, "lsh"));
   HEED_TRY(check_tile(
       {.batch = batch, .head = head, .rows = {query, query + 1}, .columns = {key, key + 1}}, {},
       p.batch, p.heads, p.query_len, p.key_len));

@@ -108,8 +108,7 @@ void Attention::State::attend_row(std::size_t batch, std::size_t head, std::size
   }
   for (std::size_t t = 0; t < p.value_dim; ++t) context[t] /= sum;
   if (!p.outputs.logsumexp.empty()) {
-    p.outputs.logsumexp[p.row_index(batch, head, query)] =
-        static_cast<float>((maximum + std::log2(static_cast<double>(sum))) * kLn2);
+    p.outputs.logsumexp[p.row_index(batch, head, query)] = natural_logsumexp(maximum, sum);
   }
 }
 

@@ -34,9 +34,7 @@ void Attention::State::weight_block_packed(const WeightTile& tile_, std::size_t 
     }
   }
   for (std::size_t r = 0; r < rows; ++r) {
-    if (p.self_only.empty() || p.self_only[p.row_index(tile_.batch, tile_.head, first + r)] == 0) {
-      continue;
-    }
+    if (!p.only_self(tile_.batch, tile_.head, first + r)) continue;
     const auto self = static_cast<std::size_t>(p.position(first + r));
     if (self >= begin && self < end) weight_rows[r * tile_.columns.size() + self - begin] = 1.0f;
   }
@@ -76,7 +74,7 @@ Status Attention::weights(const WeightTile& tile, const TileOutputs& out) {
   if (!done()) return invalid_value("attention", "not done", "advance() until done()");
   State& state = *state_;
   const Problem& p = state.problem;
-  if (p.outputs.logsumexp.empty()) return invalid_value("logsumexp", "none", "an output for it");
+  HEED_TRY(check_logsumexp(p));
   HEED_TRY(check_tile(tile, out, p.batch, p.heads, p.query_len, p.key_len));
   TileReducer reducer(tile, out);
   for (std::size_t i = tile.rows.begin; i < tile.rows.end; i += kQueryTileRows) {
@@ -92,13 +90,8 @@ Status Attention::weights(const WeightTile& tile, const TileOutputs& out) {
 Status Attention::weight_row(std::size_t batch, std::size_t head, std::size_t query,
                              std::span<float> out) {
   if (!done()) return invalid_value("attention", "not done", "advance() until done()");
-  const std::size_t key_len = state_->problem.key_len;
-  if (out.size() != key_len) {
-    return invalid_shape("out", std::to_string(out.size()), std::to_string(key_len) + " (key_len)");
-  }
-  return weights(
-      {.batch = batch, .head = head, .rows = {query, query + 1}, .columns = {0, key_len}},
-      {.peak = out, .mean = {}});
+  HEED_TRY(check_row(out, state_->problem.key_len));
+  return weights(row_tile(batch, head, query, out.size()), {.peak = out, .mean = {}});
 }
 
 }  // namespace heed

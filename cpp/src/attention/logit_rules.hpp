@@ -14,6 +14,11 @@ namespace heed {
 inline constexpr double kLog2E = 1.44269504088896340736;
 inline constexpr double kLn2 = 0.69314718055994530942;
 
+/// Natural logsumexp of a running softmax: its maximum in log2 units, its sum relative to that.
+inline float natural_logsumexp(float maximum, float sum) {
+  return static_cast<float>((maximum + std::log2(static_cast<double>(sum))) * kLn2);
+}
+
 /// Whether a query's own position is treated as the option says or shown regardless; the second
 /// serves rows that see nothing else.
 enum class SelfRule { kAsOptions, kVisible };

@@ -94,12 +94,7 @@ void LshAttention::State::attend_careful(std::size_t b, std::size_t h,
   const Problem& p = problem;
   for (const std::uint32_t i : query) {
     collect_candidates(b, h, i, candidates);
-    const Range visible = p.visible(i);
-    std::erase_if(candidates.keys, [&](std::uint32_t key) {
-      const bool self = static_cast<std::int64_t>(key) == p.position(i);
-      return key < visible.begin || key >= visible.end || !p.shows(b, h, i, key) ||
-             (p.options.exclude_self && self);
-    });
+    std::erase_if(candidates.keys, [&](std::uint32_t key) { return !p.sees(b, h, i, key); });
     if (candidates.keys.empty()) {
       finish_unseen_query(p, b, h, i);
       continue;

@@ -22,15 +22,12 @@ Status HashedSequence::allocate(std::size_t sequences, std::size_t rounds_, std:
 }
 
 /// Keys are the queries divided by their norms (Kitaev et al. 2020, section 2, shared-QK).
-Status LshAttention::State::share_query_key(const AttentionInputs& inputs) {
+Status LshAttention::State::normalise_queries(const Tensor<const float>& q) {
   constexpr double kSmallestNorm = 1e-12;
-  const Tensor<const float>& q = inputs.query;
-  float largest = 0;
   std::size_t size = 0;
   if (!checked_product({q.batch, q.heads, q.rows, q.columns}, size)) {
     return {ErrorCode::kOverflow, "query", "the product of its sizes", "smaller sizes"};
   }
-  HEED_TRY(check_finite(q, "query", largest));
   HEED_TRY(shared_keys.allocate(size, "shared keys"));
   float* out = shared_keys.data();
   for (std::size_t b = 0; b < q.batch; ++b) {
@@ -44,9 +41,6 @@ Status LshAttention::State::share_query_key(const AttentionInputs& inputs) {
       }
     }
   }
-  problem.inputs.key =
-      dense(std::span<const float>(shared_keys.span()), q.batch, q.heads, q.rows, q.columns);
-  problem.options.exclude_self = true;
   return {};
 }
 
@@ -74,12 +68,14 @@ Status LshAttention::State::resolve(const AttentionInputs& inputs, const Attenti
   if (!lsh_.shared_query_key) {
     HEED_TRY(resolve_problem(inputs, options, outputs, problem));
   } else {
-    // Sizes and extents are checked first with the query in the place of the key.
+    // Everything is checked first with the query in the place of the key.
+    const Tensor<const float>& q = inputs.query;
     AttentionInputs shared = inputs;
-    shared.key = inputs.query;
+    shared.key = q;
     HEED_TRY(resolve_problem(shared, options, outputs, problem));
-    HEED_TRY(share_query_key(inputs));
-    shared.key = problem.inputs.key;
+    HEED_TRY(normalise_queries(q));
+    shared.key =
+        dense(std::span<const float>(shared_keys.span()), q.batch, q.heads, q.rows, q.columns);
     AttentionOptions excluding = options;
     excluding.exclude_self = true;
     HEED_TRY(resolve_problem(shared, excluding, outputs, problem));
@@ -94,7 +90,9 @@ Status LshAttention::State::allocate() {
   HEED_TRY(hasher.prepare(p.head_dim, lsh.buckets, 0, lsh.rounds, lsh.seed));
   HEED_TRY(queries.allocate(p.batch * p.heads, lsh.rounds, p.query_len, "query buckets"));
   if (!lsh.shared_query_key) {
-    HEED_TRY(keys.allocate(p.batch * p.kv_heads, lsh.rounds, p.key_len, "key buckets"));
+    // Without queries no key is hashed.
+    const std::size_t length = p.query_len == 0 ? 0 : p.key_len;
+    HEED_TRY(keys.allocate(p.batch * p.kv_heads, lsh.rounds, length, "key buckets"));
   }
   const std::size_t longest = std::max(p.query_len, p.key_len);
   HEED_TRY(counts.allocate(lsh.buckets + 2, "bucket counts"));

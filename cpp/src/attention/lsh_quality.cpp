@@ -111,11 +111,8 @@ Status LshAttention::quality(Attention& exact, std::size_t sample, std::uint64_t
   const State& s = *state_;
   const Problem& p = s.problem;
   const Problem& e = exact.state_->problem;
-  if (p.batch != e.batch || p.heads != e.heads || p.query_len != e.query_len ||
-      p.key_len != e.key_len || p.value_dim != e.value_dim) {
-    return invalid_shape("exact", "another problem", "attention over the same inputs");
-  }
-  if (e.outputs.logsumexp.empty()) return invalid_value("logsumexp", "none", "an output for it");
+  HEED_TRY(check_comparable(p, e, "exact"));
+  HEED_TRY(check_logsumexp(e));
   const bool sampled = sample != 0 && sample < p.query_len;
   Sums sums;
   Candidates candidates;
@@ -134,10 +131,8 @@ Status LshAttention::quality(Attention& exact, std::size_t sample, std::uint64_t
       double mass = 0;
       // A query left alone with itself has weight 1 under LSH; what that captures is another
       // matter.
-      const bool alone = !p.self_only.empty() && p.self_only[p.row_index(b, h, i)] != 0;
-      const bool exact_alone = !e.self_only.empty() && e.self_only[e.row_index(b, h, i)] != 0;
-      if (alone) {
-        mass = exact_alone ? 1 : 0;
+      if (p.only_self(b, h, i)) {
+        mass = e.only_self(b, h, i) ? 1 : 0;
       } else {
         for (const float weight : candidates.weights) mass += weight;
       }

@@ -83,7 +83,7 @@ struct LshAttention::State {
   Status resolve(const AttentionInputs& inputs, const AttentionOptions& options,
                  const LshOptions& lsh_, const AttentionOutputs& outputs);
   Status resolve_parameters(const LshOptions& wanted);
-  Status share_query_key(const AttentionInputs& inputs);
+  Status normalise_queries(const Tensor<const float>& q);
   Status allocate();
   // lsh_structure.cpp
   const HashedSequence& hashed_keys() const { return lsh.shared_query_key ? queries : keys; }

@@ -41,7 +41,7 @@ void keep_visible(Candidates& candidates, std::span<const float> logits) {
 void LshAttention::State::weigh(std::size_t b, std::size_t h, std::size_t query,
                                 std::optional<double> logsumexp, Candidates& out) const {
   const Problem& p = problem;
-  if (!p.self_only.empty() && p.self_only[p.row_index(b, h, query)] != 0) {
+  if (p.only_self(b, h, query)) {
     out = {{static_cast<std::uint32_t>(p.position(query))}, {0}, {1.0f}};
     return;
   }
@@ -55,10 +55,8 @@ void LshAttention::State::weigh(std::size_t b, std::size_t h, std::size_t query,
     // Relative to another logsumexp the weights scale by exp(own - logsumexp).
     const double factor = logsumexp ? std::exp(std::min(0.0, own - *logsumexp)) : 1.0;
     for (std::size_t c = 0; c < count; ++c) logits[c] = static_cast<float>(weights[c] * factor);
-    std::vector<float> visible(count, 0.0f);
-    apply_rules(p, b, h, query, position_of, count, 1.0f, visible.data());
     for (std::size_t c = 0; c < count; ++c) {
-      if (visible[c] == kHidden) logits[c] = kHidden;
+      if (!p.sees(b, h, query, out.keys[c])) logits[c] = kHidden;
     }
     keep_visible(out, logits);
     return;
@@ -124,7 +122,6 @@ std::span<const std::uint32_t> LshAttention::query_buckets(std::size_t batch, st
 std::span<const std::uint32_t> LshAttention::key_buckets(std::size_t batch, std::size_t head,
                                                          std::size_t round) const {
   const State& s = *state_;
-  if (s.problem.query_len == 0) return {};
   return s.hashed_keys().slice(s.hashed_keys().bucket, s.key_sequence(batch, head), round);
 }
 std::span<const std::uint32_t> LshAttention::query_order(std::size_t batch, std::size_t head,
@@ -135,7 +132,6 @@ std::span<const std::uint32_t> LshAttention::query_order(std::size_t batch, std:
 std::span<const std::uint32_t> LshAttention::key_order(std::size_t batch, std::size_t head,
                                                        std::size_t round) const {
   const State& s = *state_;
-  if (s.problem.query_len == 0) return {};
   return s.hashed_keys().slice(s.hashed_keys().order, s.key_sequence(batch, head), round);
 }
 
@@ -156,7 +152,7 @@ Status LshAttention::candidates(std::size_t batch, std::size_t head, std::size_t
 Status LshAttention::weights(const WeightTile& tile, const TileOutputs& out) const {
   if (!done()) return not_done();
   const Problem& p = state_->problem;
-  if (p.outputs.logsumexp.empty()) return invalid_value("logsumexp", "none", "an output for it");
+  HEED_TRY(check_logsumexp(p));
   HEED_TRY(check_tile(tile, out, p.batch, p.heads, p.query_len, p.key_len));
   Buffer<float> row;
   HEED_TRY(row.allocate(tile.columns.size(), "row of weights"));
@@ -175,13 +171,9 @@ Status LshAttention::weight_difference(Attention& exact, const WeightTile& tile,
   const Problem& p = state_->problem;
   Attention::State& other = *exact.state_;
   const Problem& q = other.problem;
-  if (p.outputs.logsumexp.empty() || q.outputs.logsumexp.empty()) {
-    return invalid_value("logsumexp", "none", "an output for it");
-  }
-  if (p.batch != q.batch || p.heads != q.heads || p.query_len != q.query_len ||
-      p.key_len != q.key_len) {
-    return invalid_shape("exact", "another problem", "attention over the same inputs");
-  }
+  HEED_TRY(check_logsumexp(p));
+  HEED_TRY(check_logsumexp(q));
+  HEED_TRY(check_comparable(p, q, "exact"));
   HEED_TRY(check_tile(tile, out, p.batch, p.heads, p.query_len, p.key_len));
   Buffer<float> row;
   HEED_TRY(row.allocate(tile.columns.size(), "row of weights"));
@@ -203,13 +195,8 @@ Status LshAttention::weight_difference(Attention& exact, const WeightTile& tile,
 Status LshAttention::weight_row(std::size_t batch, std::size_t head, std::size_t query,
                                 std::span<float> out) const {
   if (!done()) return not_done();
-  const std::size_t key_len = state_->problem.key_len;
-  if (out.size() != key_len) {
-    return invalid_shape("out", std::to_string(out.size()), std::to_string(key_len) + " (key_len)");
-  }
-  return weights(
-      {.batch = batch, .head = head, .rows = {query, query + 1}, .columns = {0, key_len}},
-      {.peak = out, .mean = {}});
+  HEED_TRY(check_row(out, state_->problem.key_len));
+  return weights(row_tile(batch, head, query, out.size()), {.peak = out, .mean = {}});
 }
 
 std::size_t LshAttention::workspace_bytes() const {

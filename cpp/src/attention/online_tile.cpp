@@ -107,7 +107,7 @@ void OnlineTile::finish() {
     for (std::size_t t = 0; t < p.value_dim; ++t) context[t] = o[t] * inverse;
     if (!p.outputs.logsumexp.empty()) {
       p.outputs.logsumexp[p.row_index(batch_, head_, query(r))] =
-          static_cast<float>((maximum_[r] + std::log2(static_cast<double>(sum_[r]))) * kLn2);
+          natural_logsumexp(maximum_[r], sum_[r]);
     }
   }
 }

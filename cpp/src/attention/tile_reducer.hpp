@@ -45,6 +45,18 @@ class TileReducer {
   TileOutputs out_;
 };
 
+/// The tile that is one query's row of weights.
+inline WeightTile row_tile(std::size_t batch, std::size_t head, std::size_t query,
+                           std::size_t key_len) {
+  return {.batch = batch, .head = head, .rows = {query, query + 1}, .columns = {0, key_len}};
+}
+
+/// The output for a row of weights must hold one float a key.
+inline Status check_row(std::span<const float> out, std::size_t key_len) {
+  if (out.size() == key_len) return {};
+  return invalid_shape("out", std::to_string(out.size()), std::to_string(key_len) + " (key_len)");
+}
+
 /// A tile must lie in the matrix and its outputs must have one float a cell, or none.
 inline Status check_tile(const WeightTile& tile, const TileOutputs& out, std::size_t batch,
                          std::size_t heads, std::size_t query_len, std::size_t key_len) {

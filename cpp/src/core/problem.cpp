@@ -164,6 +164,13 @@ bool Problem::shows(std::size_t b, std::size_t head, std::size_t query, std::siz
          options.bias.row(b, head, query)[key] != -std::numeric_limits<float>::infinity();
 }
 
+bool Problem::sees(std::size_t b, std::size_t head, std::size_t query, std::size_t key) const {
+  const Range range = visible(query);
+  const bool self = static_cast<std::int64_t>(key) == position(query);
+  return key >= range.begin && key < range.end && shows(b, head, query, key) &&
+         !(options.exclude_self && self);
+}
+
 double Problem::visible_pairs() const {
   const bool ranges_only =
       options.key_mask.empty() && options.mask.data.empty() && options.bias.data.empty();
@@ -190,6 +197,19 @@ double Problem::visible_pairs() const {
     }
   }
   return ranges_only ? sum * static_cast<double>(batch) * static_cast<double>(heads) : sum;
+}
+
+Status check_comparable(const Problem& p, const Problem& other, const char* field) {
+  if (p.batch == other.batch && p.heads == other.heads && p.query_len == other.query_len &&
+      p.key_len == other.key_len && p.value_dim == other.value_dim) {
+    return {};
+  }
+  return invalid_shape(field, "another problem", "attention over the same inputs");
+}
+
+Status check_logsumexp(const Problem& p) {
+  if (!p.outputs.logsumexp.empty()) return {};
+  return invalid_value("logsumexp", "none", "an output for it");
 }
 
 Status check_finite(const Tensor<const float>& tensor, const char* field, float& largest) {

@@ -56,6 +56,12 @@ struct Problem {
     return options.soft_cap > 0 || options.exclude_self || !options.key_mask.empty() ||
            !options.mask.data.empty() || !options.bias.data.empty();
   }
+  /// Whether exclude_self left the query nothing but itself; known once it has been attended to.
+  bool only_self(std::size_t b, std::size_t head, std::size_t query) const {
+    return !self_only.empty() && self_only[row_index(b, head, query)] != 0;
+  }
+  /// Whether every rule lets the query see the key; a query that is left alone sees itself beside.
+  bool sees(std::size_t b, std::size_t head, std::size_t query, std::size_t key) const;
   /// Whether mask, key mask and bias show a key to a query; causal, window and self aside.
   bool shows(std::size_t b, std::size_t head, std::size_t query, std::size_t key) const;
   /// Query-key pairs under all rules, over all batches and heads.
@@ -65,6 +71,12 @@ struct Problem {
 /// Checks sizes, strides, ranges and finiteness, in that order, and fills in `problem`.
 Status resolve_problem(const AttentionInputs& inputs, const AttentionOptions& options,
                        const AttentionOutputs& outputs, Problem& problem);
+
+/// Fails, naming `field`, when two problems cannot be compared query by query.
+Status check_comparable(const Problem& p, const Problem& other, const char* field);
+
+/// Fails when the problem keeps no logsumexp, from which weights are recomputed.
+Status check_logsumexp(const Problem& p);
 
 /// The largest magnitude in a view; fails on NaN and infinity with the place it found.
 Status check_finite(const Tensor<const float>& tensor, const char* field, float& largest);

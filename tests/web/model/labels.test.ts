@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { toCsv } from '../../../web/src/model/csv.ts';
-import { labelledIndices, shortLabel } from '../../../web/src/model/labels.ts';
+import { labelledIndices, shortLabel, tokenLabel } from '../../../web/src/model/labels.ts';
 
 test('labels keep their distance and stand at round positions', () => {
   for (const [begin, end, pixels] of [[0, 10, 300], [0, 360, 300], [37.5, 91.2, 200], [0, 10_000, 280]] as const) {
@@ -27,4 +27,15 @@ test('labels are cut between characters as readers see them, and show their whit
 
 test('CSV quotes what has to be quoted', () => {
   expect(toCsv(['a', 'b'], [['x,y', 1], ['say "hi"', 2], ['two\nlines', 3]])).toBe('a,b\r\n"x,y",1\r\n"say ""hi""",2\r\n"two\nlines",3\r\n');
+});
+
+describe('tokenLabel', () => {
+  test('shows white space, pieces of characters and invisible characters', () => {
+    expect(tokenLabel(' the')).toBe('␣the');
+    expect(tokenLabel('\n\n')).toBe('⏎⏎');
+    expect(tokenLabel('')).toBe('·');
+    expect(tokenLabel('\u200d')).toBe('U+200D');
+    expect(tokenLabel('\u0301')).toBe('U+0301');
+    expect(tokenLabel('é')).toBe('é');
+  });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { tokenLabel } from '../../../web/src/text/label.ts';
 import { splitText } from '../../../web/src/text/split.ts';
 import type { Split } from '../../../web/src/text/split.ts';
 
@@ -66,16 +65,5 @@ describe('splitText', () => {
     const text = split === 'characters' ? 'e\u0301x'.repeat(50_000) : 'cat '.repeat(100_000).trimEnd();
     const tokens = await splitText(text, split);
     expect(tokens).toHaveLength(100_000);
-  });
-});
-
-describe('tokenLabel', () => {
-  it('shows white space, pieces of characters and invisible characters', () => {
-    expect(tokenLabel(' the')).toBe('␣the');
-    expect(tokenLabel('\n\n')).toBe('⏎⏎');
-    expect(tokenLabel('')).toBe('·');
-    expect(tokenLabel('\u200d')).toBe('U+200D');
-    expect(tokenLabel('\u0301')).toBe('U+0301');
-    expect(tokenLabel('é')).toBe('é');
   });
 });

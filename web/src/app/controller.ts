@@ -48,13 +48,8 @@ export class Controller {
     store.listen((state, previous) => this.#react(state, previous));
   }
 
-  /** Loads what the wish asks for; without a wish the first sample. */
-  start(): void {
-    void this.#load(this.#store.state.wish.input);
-  }
-
-  /** Loads the same input again, for instance after its file has been dropped. */
-  reload(): void {
+  /** Loads what the wish asks for, again if it is there already; without a wish the first sample. */
+  load(): void {
     void this.#load(this.#store.state.wish.input);
   }
 

@@ -1,8 +1,8 @@
 // From what the reader asked for to data: a sample, a text, or tensors of a file.
 
 import { HeedError } from '../core/errors.ts';
+import { tokenLabel } from '../model/labels.ts';
 import { splitHeads } from '../text/embed.ts';
-import { tokenLabel } from '../text/label.ts';
 import { embedInWorker } from '../text/text-client.ts';
 import type { Engine } from './engine.ts';
 import { formatCount, formatShape } from './format.ts';

@@ -54,7 +54,7 @@ async function openDropped(dropped: File): Promise<void> {
     const { input } = store.state.wish;
     if (input?.kind === 'file' && input.name === name) {
       // The file that a link asks for.
-      controller?.reload();
+      controller?.load();
       return;
     }
     const guess = guessTensors(tensors);
@@ -136,7 +136,7 @@ async function start(): Promise<void> {
     pictures = new Pictures(store, engine, (kind) => ({ map: host(`map-${kind}`), bar: host(`bar-${kind}`), caption: host(`caption-${kind}`) }));
     new Inspectors(store, { arithmetic: host('arithmetic'), buckets: host('buckets') });
     controller = new Controller(store, engine, { file: () => file });
-    controller.start();
+    controller.load();
   } catch (error) {
     dispatch({ type: 'say', message: { topic: 'engine', tone: 'error', text: `heed could not start: ${explainError(error)}.` } });
   }

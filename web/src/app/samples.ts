@@ -1,9 +1,9 @@
 // The bundled samples: their list, and one of them as a problem.
 
 import { HeedError } from '../core/errors.ts';
+import { tokenLabel } from '../model/labels.ts';
 import { openTensorFile } from '../tensor-file/index.ts';
 import type { TensorFile } from '../tensor-file/index.ts';
-import { tokenLabel } from '../text/label.ts';
 import { formatCount } from './format.ts';
 import type { Problem, Sample, SampleText } from './state.ts';
 import { tensorInputs } from './tensor-problem.ts';

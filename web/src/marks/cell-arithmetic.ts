@@ -4,7 +4,7 @@
 import { format } from 'd3-format';
 import type { CellArithmetic, CellShare } from '../core/types.ts';
 import type { Theme } from '../model/color-scale.ts';
-import { visibleLabel } from '../model/labels.ts';
+import { tokenLabel } from '../model/labels.ts';
 import { barStrip, mostOf } from './bar-strip.ts';
 
 export interface CellArithmeticState {
@@ -101,7 +101,7 @@ export function cellArithmetic(host: HTMLElement): { update(state: CellArithmeti
       }
       const { arithmetic, theme } = state;
       // Quotation marks stay outside: a token written from right to left would turn them.
-      const token = (label: string) => element(document, 'bdi', '', visibleLabel(label));
+      const token = (label: string) => element(document, 'bdi', '', tokenLabel(label));
       host.replaceChildren(
         element(document, 'h3', '', `How query ${state.query} “`, token(state.queryLabel), `” attends to key ${state.key} “`, token(state.keyLabel), '”'),
         element(document, 'ol', 'steps', ...logitSteps(document, state)),

@@ -6,11 +6,10 @@ import { scaleLinear, scaleLog } from 'd3-scale';
 import { select } from 'd3-selection';
 import { colorAt, colorOf, DIVERGING_DECADES, positionOf } from '../model/color-scale.ts';
 import type { ColorScale, Theme } from '../model/color-scale.ts';
-import { FONT, FONT_SIZE, svgElement } from './svg.ts';
+import { FONT, FONT_SIZE, svgElement, TEXT_INK } from './svg.ts';
 
 const BAR_HEIGHT = 9;
 const STEPS = 96;
-const inks: Readonly<Record<Theme, string>> = { light: '#3f444b', dark: '#c9c7c1' };
 const short = format('.2~g');
 
 export interface ColorBarState {
@@ -31,9 +30,9 @@ function tickValues({ kind, transform, domain: [low, high] }: ColorScale): numbe
 /** What a cell without any attention looks like, at the right of the caption. */
 function noneKey(document: Document, scale: ColorScale, theme: Theme, width: number): SVGElement[] {
   const baseline = BAR_HEIGHT + 28;
-  const word = svgElement(document, 'text', { x: width, y: baseline, 'text-anchor': 'end', 'font-family': FONT, 'font-size': FONT_SIZE + 1, fill: inks[theme] });
+  const word = svgElement(document, 'text', { x: width, y: baseline, 'text-anchor': 'end', 'font-family': FONT, 'font-size': FONT_SIZE + 1, fill: TEXT_INK[theme] });
   word.textContent = 'none';
-  const square = svgElement(document, 'rect', { x: width - 40, y: baseline - 8.5, width: 9, height: 9, fill: `rgb(${colorOf(scale, theme)(0).join(',')})`, stroke: inks[theme], 'stroke-opacity': 0.5, 'stroke-width': 0.75 });
+  const square = svgElement(document, 'rect', { x: width - 40, y: baseline - 8.5, width: 9, height: 9, fill: `rgb(${colorOf(scale, theme)(0).join(',')})`, stroke: TEXT_INK[theme], 'stroke-opacity': 0.5, 'stroke-width': 0.75 });
   return [square, word];
 }
 
@@ -49,10 +48,10 @@ export function drawColorBar(group: SVGGElement, { scale, theme, width, caption 
   const values = tickValues(scale);
   // An axis over positions whose ticks are named by their values: it serves every kind of scale.
   const axis = axisBottom(scaleLinear([0, 1], [0, width])).tickValues(values.map(position)).tickFormat((_, i) => short(values[i]!)).tickSize(4);
-  select(axisGroup).call(axis).attr('font-family', FONT).attr('font-size', FONT_SIZE).attr('color', inks[theme]).select('.domain').remove();
+  select(axisGroup).call(axis).attr('font-family', FONT).attr('font-size', FONT_SIZE).attr('color', TEXT_INK[theme]).select('.domain').remove();
   // The outermost numbers stay inside.
   select(axisGroup).selectAll('text').attr('text-anchor', (_, i) => { const t = position(values[i]!); return t < 0.04 ? 'start' : t > 0.96 ? 'end' : 'middle'; });
-  const text = svgElement(document, 'text', { x: 0, y: BAR_HEIGHT + 28, 'font-family': FONT, 'font-size': FONT_SIZE + 1, fill: inks[theme] });
+  const text = svgElement(document, 'text', { x: 0, y: BAR_HEIGHT + 28, 'font-family': FONT, 'font-size': FONT_SIZE + 1, fill: TEXT_INK[theme] });
   text.textContent = caption;
   group.replaceChildren(...steps, axisGroup, text, ...(scale.kind === 'sequential' ? noneKey(document, scale, theme, width) : []));
 }

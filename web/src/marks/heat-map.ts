@@ -13,7 +13,7 @@ import type { ShownCell } from './heat-map-export.ts';
 import { listenToInput } from './heat-map-input.ts';
 import { layoutOf, rectangleOf, touchActionFor } from './heat-map-layout.ts';
 import type { Layout } from './heat-map-layout.ts';
-import { drawTokenAxis, svgElement, textMeasure } from './svg.ts';
+import { drawTokenAxis, svgElement, TEXT_INK, textMeasure } from './svg.ts';
 
 export interface HeatMapState {
   readonly rows: number;
@@ -57,9 +57,9 @@ export interface HeatMap {
   dispose(): void;
 }
 
-const inks: Readonly<Record<Theme, { readonly text: string; readonly paper: string; readonly hover: string; readonly selected: string }>> = {
-  light: { text: '#3f444b', paper: '#fffefb', hover: '#1d2126', selected: '#b4570a' },
-  dark: { text: '#c9c7c1', paper: '#1a1d21', hover: '#ffffff', selected: '#ffb454' },
+const inks: Readonly<Record<Theme, { readonly paper: string; readonly hover: string; readonly selected: string }>> = {
+  light: { paper: '#fffefb', hover: '#1d2126', selected: '#b4570a' },
+  dark: { paper: '#1a1d21', hover: '#ffffff', selected: '#ffb454' },
 };
 
 class CanvasHeatMap implements HeatMap {
@@ -168,7 +168,7 @@ class CanvasHeatMap implements HeatMap {
   toSvg(): string {
     const { theme, scale, selected, reduction } = this.#state;
     return svgOf(this.#host.ownerDocument, {
-      label: this.#label, scale, theme, reduction, layout: this.#layout, ink: inks[theme].text, paper: inks[theme].paper,
+      label: this.#label, scale, theme, reduction, layout: this.#layout, ink: TEXT_INK[theme], paper: inks[theme].paper,
       view: this.#state.view,
       level: this.level(),
       cells: this.#cells(),
@@ -280,7 +280,7 @@ class CanvasHeatMap implements HeatMap {
     this.#svg.setAttribute('height', String(layout.height));
     this.#parts.rows.setAttribute('transform', `translate(${layout.left - 2},${layout.top})`);
     this.#parts.columns.setAttribute('transform', `translate(${layout.left},${layout.top - 2})`);
-    const common = { most: layout.labelPixels, widthOf: this.#widthOf, ink: inks[theme].text };
+    const common = { most: layout.labelPixels, widthOf: this.#widthOf, ink: TEXT_INK[theme] };
     drawTokenAxis(this.#parts.rows, { side: 'left', range: view.rows, pixels: layout.cellsHeight, label: rowLabel, ...common });
     drawTokenAxis(this.#parts.columns, { side: 'top', range: view.columns, pixels: layout.cellsWidth, label: columnLabel, ...common });
   }

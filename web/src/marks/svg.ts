@@ -3,11 +3,14 @@
 import { axisLeft, axisTop } from 'd3-axis';
 import { scaleLinear } from 'd3-scale';
 import { select } from 'd3-selection';
+import type { Theme } from '../model/color-scale.ts';
 import { labelledIndices, shortLabel } from '../model/labels.ts';
 
 export const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
 export const FONT = 'system-ui, "Noto Sans", "DejaVu Sans", sans-serif';
 export const FONT_SIZE = 10;
+/** Of text and ticks. */
+export const TEXT_INK: Readonly<Record<Theme, string>> = { light: '#3f444b', dark: '#c9c7c1' };
 
 export function svgElement<K extends keyof SVGElementTagNameMap>(document: Document, name: K, attributes: Readonly<Record<string, string | number>> = {}): SVGElementTagNameMap[K] {
   const element = document.createElementNS(SVG_NAMESPACE, name);

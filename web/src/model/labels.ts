@@ -13,9 +13,16 @@ export function labelledIndices([begin, end]: readonly [number, number], pixels:
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** White space that would not be seen, as signs for it. */
-export function visibleLabel(text: string): string {
-  return text.replaceAll('\n', '⏎').replaceAll('\r', '␍').replaceAll('\t', '⇥').replace(/^ +| +$/g, (spaces) => '␣'.repeat(spaces.length));
+const visible = new Map([[' ', '␣'], ['\n', '⏎'], ['\t', '⇥'], ['\r', '␍'], ['\u00a0', '⍽']]);
+
+/** A label that can be seen: signs for white space and for what has no picture of its own. A piece of a character (empty text) is shown as "·". */
+export function tokenLabel(text: string): string {
+  if (text === '') return '·';
+  const shown = text.replace(/[ \n\t\r\u00a0]/g, (space) => visible.get(space)!);
+  // Format characters alone (a joiner, a direction mark) have no picture; their code point has.
+  return /^[\p{Cf}\p{Cc}\p{Mn}]+$/u.test(shown)
+    ? Array.from(shown, (c) => `U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`).join(' ')
+    : shown;
 }
 
 const graphemesOf = (text: string) => Array.from(graphemes.segment(text), ({ segment }) => segment);
@@ -25,12 +32,12 @@ const graphemesOf = (text: string) => Array.from(graphemes.segment(text), ({ seg
  * widthOf measures; by default it counts user-perceived characters.
  */
 export function shortLabel(text: string, most: number, widthOf: (text: string) => number = (part) => graphemesOf(part).length): string {
-  const visible = visibleLabel(text);
+  const shown = tokenLabel(text);
   let [whole, cut] = ['', ''];
-  for (const { segment } of graphemes.segment(visible)) {
+  for (const { segment } of graphemes.segment(shown)) {
     whole += segment;
     if (widthOf(whole) > most) return `${cut}…`;
     if (widthOf(`${whole}…`) <= most) cut = whole;
   }
-  return visible;
+  return shown;
 }
