@@ -73,7 +73,7 @@ export async function ceilingGflops(bytes) {
   let best = 0;
   for (let call = 0; call < 12; call++) {
     const before = performance.now();
-    const operations = run(500_000);
+    const operations = run(5_000_000);
     best = Math.max(best, operations / (performance.now() - before) / 1e6);
   }
   return best;

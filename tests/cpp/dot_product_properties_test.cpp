@@ -155,7 +155,7 @@ TEST_CASE("slices of any size give the bits of one go and progress grows to 1") 
   const InstructionSetScope scope(isa);
   for (const double spread : {1.0, 1e37}) {
     reference::Random random(95);
-    AttentionCase c({2, 4, 2, 100, 90, 8, 8}, random, spread);
+    AttentionCase c({2, 4, 2, 200, 290, 8, 8}, random, spread);
     c.options.causal = true;
     const Outcome whole = run(c.inputs(), c.options);
     for (const double work : {0.0, 1.0, 500.0, 1e4, 1e9}) {
@@ -174,7 +174,7 @@ TEST_CASE("slices of any size give the bits of one go and progress grows to 1") 
         ++calls;
       }
       CHECK(last == 1.0);
-      if (work <= 1) CHECK(calls > 8);
+      if (work <= 1) CHECK(calls > 24);
       if (work == 1e9) CHECK(calls == 1);
       REQUIRE(outcome == whole);
       require_ok(attention.advance(work));
@@ -182,6 +182,40 @@ TEST_CASE("slices of any size give the bits of one go and progress grows to 1") 
     }
   }
 }
+
+#if !defined(__EMSCRIPTEN__)
+TEST_CASE("any number of threads gives the bits of one") {
+  const char* const isa = any_instruction_set();
+  const InstructionSetScope scope(isa);
+  for (const Sizes& sizes : {Sizes{2, 4, 2, 200, 290, 8, 8}, Sizes{1, 1, 1, 700, 700, 16, 5},
+                             Sizes{1, 3, 1, 2, 50, 8, 8}, Sizes{1, 2, 2, 0, 9, 8, 8}}) {
+    for (const double spread : {1.0, 1e37}) {
+      reference::Random random(97);
+      AttentionCase c(sizes, random, spread);
+      c.options.causal = true;
+      c.options.exclude_self = true;
+      const Outcome one = run(c.inputs(), c.options);
+      for (const std::size_t threads : {1, 2, 3, 7, 64}) {
+        CAPTURE(isa, sizes.query_len, spread, threads);
+        Outcome several = blank(c.inputs());
+        require_ok(attention(c.inputs(), c.options, views(several, c.inputs()), threads));
+        REQUIRE(several == one);
+      }
+    }
+  }
+}
+
+TEST_CASE("a number of threads that makes no sense is refused") {
+  reference::Random random(98);
+  AttentionCase c({1, 1, 1, 3, 3, 4, 4}, random);
+  for (const std::size_t threads : {std::size_t{0}, std::size_t{1025}}) {
+    Outcome outcome = blank(c.inputs());
+    const Status s = attention(c.inputs(), c.options, views(outcome, c.inputs()), threads);
+    CHECK(s.code == ErrorCode::kInvalidValue);
+    CHECK(s.field == "threads");
+  }
+}
+#endif
 
 TEST_CASE("without room for a logsumexp the context is the same") {
   reference::Random random(96);

@@ -80,6 +80,14 @@ Status use_instruction_set(const char* name);
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options,
                  const AttentionOutputs& outputs);
 
+#if !defined(__EMSCRIPTEN__)
+/// The same by `threads` threads, 1 to 1024, the caller's among them; rows are shared out by their
+/// visible pairs, and the result has the same bits for any number. Each thread needs the working
+/// memory of one. In WebAssembly several workers do this instead.
+Status attention(const AttentionInputs& inputs, const AttentionOptions& options,
+                 const AttentionOutputs& outputs, std::size_t threads);
+#endif
+
 /// A rectangle of the weight matrix of one head, reduced to cells.
 struct WeightTile {
   std::size_t batch = 0;
@@ -119,8 +127,8 @@ class Attention {
   Status prepare(const AttentionInputs& inputs, const AttentionOptions& options,
                  const AttentionOutputs& outputs);
 
-  /// Computes about `work` query-key pairs (at least one tile of queries) and returns. Call until
-  /// done(). Later calls continue where the last one stopped.
+  /// Computes about `work` query-key pairs (at least one block of keys for some queries) and
+  /// returns. Call until done(). Later calls continue where the last one stopped.
   Status advance(double work);
   bool done() const;
   /// Fraction of all query-key pairs already handled, 0 to 1.
@@ -137,6 +145,8 @@ class Attention {
 
  private:
   friend class LshAttention;
+  friend Status attention(const AttentionInputs&, const AttentionOptions&, const AttentionOutputs&,
+                          std::size_t threads);
   friend Status explain_cell(Attention&, const LshAttention&, std::size_t, std::size_t, std::size_t,
                              std::size_t, CellArithmetic&);
   struct State;

@@ -19,11 +19,27 @@ constexpr std::size_t kUnpackedRows = 4;
 
 }  // namespace
 
-Status Attention::State::allocate() {
-  Problem& p = problem;
-  const std::size_t panel = kernels::table().panel_width;
-  const std::size_t tile_rows = std::min(kQueryTileRows, p.query_len);
-  HEED_TRY(tile.allocate(p, tile_rows));
+Status Attention::State::allocate_flags(Problem& p, Buffer<std::uint8_t>& flags) {
+  const std::size_t rows = p.batch * p.heads * p.query_len;
+  HEED_TRY(flags.allocate(p.options.exclude_self ? rows : 0, "self-only flags"));
+  std::fill(flags.span().begin(), flags.span().end(), std::uint8_t{0});
+  p.self_only = flags.span();
+  return {};
+}
+
+Status Attention::State::allocate(Range rows) {
+  next_row = rows.begin;
+  end_row = rows.end;
+  const Problem& p = problem;
+  const auto& kernel = kernels::table();
+  const std::size_t panel = kernel.panel_width, tile_rows = kernel.tile_rows;
+  HEED_TRY(logits.allocate(OnlineTile::logits_size(std::min(tile_rows, p.query_len)),
+                           "logits of a tile"));
+  std::size_t left = p.query_len;
+  for (OnlineTile& tile : tiles) {
+    HEED_TRY(tile.allocate(p, std::min(tile_rows, left), logits.span()));
+    left -= std::min(tile_rows, left);
+  }
   std::size_t keys = 0, values = 0;
   if (!checked_product({round_up(p.key_len, panel), p.head_dim}, keys) ||
       !checked_product({round_up(p.value_dim, panel), p.key_len}, values)) {
@@ -32,11 +48,7 @@ Status Attention::State::allocate() {
   if (p.careful || p.query_len <= kUnpackedRows) keys = values = 0;
   HEED_TRY(packed_keys.allocate(keys, "packed keys"));
   HEED_TRY(packed_values.allocate(values, "packed values"));
-  HEED_TRY(scratch.allocate(p.careful ? p.key_len : 0, "row of weights"));
-  HEED_TRY(self_only.allocate(p.options.exclude_self ? rows_total() : 0, "self-only flags"));
-  std::fill(self_only.span().begin(), self_only.span().end(), std::uint8_t{0});
-  p.self_only = self_only.span();
-  return {};
+  return scratch.allocate(p.careful ? p.key_len : 0, "row of weights");
 }
 
 void Attention::State::pack_head(std::size_t batch, std::size_t head) {
@@ -61,22 +73,43 @@ PackedKeys Attention::State::key_block(std::size_t first, std::size_t end) const
           .first_position = first};
 }
 
-void Attention::State::attend_tile(std::size_t batch, std::size_t head, std::size_t first,
-                                   std::size_t rows) {
+void Attention::State::begin_tiles(std::size_t batch, std::size_t head, std::size_t first) {
   const Problem& p = problem;
   pack_head(batch, head);
-  tile.begin(p, batch, head, nullptr, first, rows);
-  // Both ends of the visible range grow with the query, so the first and last query bound the tile.
-  const Range of_first = p.visible(first), of_last = p.visible(first + rows - 1);
+  const std::size_t tile_rows = kernels::table().tile_rows;
+  const std::size_t left = std::min(p.query_len - first, end_row - next_row);
+  rows_at_work = 0;
+  for (OnlineTile& tile : tiles) {
+    if (rows_at_work == left) break;
+    const std::size_t rows = std::min(tile_rows, left - rows_at_work);
+    tile.begin(p, batch, head, nullptr, first + rows_at_work, rows);
+    rows_at_work += rows;
+  }
+  // Both ends of the visible range grow with the query, so the first and last query bound the rest.
   const std::size_t panel = kernels::table().panel_width;
-  for (std::size_t k = of_first.begin / panel * panel; k < of_last.end; k += kKeyBlock) {
+  keys_at_work = {p.visible(first).begin / panel * panel, p.visible(first + rows_at_work - 1).end};
+}
+
+double Attention::State::attend_block() {
+  const Problem& p = problem;
+  const std::size_t k = keys_at_work.begin;
+  double pairs = 1;  // tiles that see nothing still are a step
+  std::size_t rows = 0;
+  for (OnlineTile& tile : tiles) {
+    if (rows == rows_at_work) break;
+    rows += tile.rows();
+    const Range of_first = p.visible(tile.query(0));
+    const Range of_last = p.visible(tile.query(tile.rows() - 1));
+    if (k >= of_last.end || k + kKeyBlock <= of_first.begin) continue;
     const PackedKeys keys = key_block(k, of_last.end);
     tile.multiply(keys);
     const bool all_visible = k >= of_last.begin && k + keys.count <= of_first.end;
     if (!all_visible || p.has_rules()) tile.apply_rules(keys);
     tile.absorb(keys);
+    pairs += static_cast<double>(tile.rows() * keys.count);
   }
-  tile.finish();
+  keys_at_work.begin = std::min(k + kKeyBlock, std::max(k, keys_at_work.end));
+  return pairs;
 }
 
 void Attention::State::attend_row(std::size_t batch, std::size_t head, std::size_t query) {
@@ -112,23 +145,41 @@ void Attention::State::attend_row(std::size_t batch, std::size_t head, std::size
   }
 }
 
-void Attention::State::attend(std::size_t batch, std::size_t head, std::size_t first,
-                              std::size_t rows) {
+void Attention::State::attend_careful(std::size_t batch, std::size_t head, std::size_t query) {
   const Problem& p = problem;
-  if (p.careful) {
-    for (std::size_t i = first; i < first + rows; ++i) {
-      careful_attend(p, batch, head, i, {}, scratch.span());
-      const std::int64_t self = p.position(i);
-      if (p.options.exclude_self && self >= 0 && self < static_cast<std::int64_t>(p.key_len)) {
-        const bool alone = scratch[static_cast<std::size_t>(self)] > 0;
-        p.self_only[p.row_index(batch, head, i)] = alone;
-      }
-    }
-  } else if (p.query_len <= kUnpackedRows) {
-    for (std::size_t r = 0; r < rows; ++r) attend_row(batch, head, first + r);
-  } else {
-    attend_tile(batch, head, first, rows);
+  careful_attend(p, batch, head, query, {}, scratch.span());
+  const std::int64_t self = p.position(query);
+  if (p.options.exclude_self && self >= 0 && self < static_cast<std::int64_t>(p.key_len)) {
+    p.self_only[p.row_index(batch, head, query)] = scratch[static_cast<std::size_t>(self)] > 0;
   }
+}
+
+double Attention::State::step() {
+  const Problem& p = problem;
+  const std::size_t index = next_row / p.query_len, first = next_row % p.query_len;
+  const std::size_t batch = index / p.heads, head = index % p.heads;
+  if (p.careful || p.query_len <= kUnpackedRows) {
+    if (p.careful) {
+      attend_careful(batch, head, first);
+    } else {
+      attend_row(batch, head, first);
+    }
+    ++next_row;
+    return 1 + static_cast<double>(p.visible(first).size());
+  }
+  if (rows_at_work == 0) begin_tiles(batch, head, first);
+  const double pairs = attend_block();
+  if (keys_at_work.begin >= keys_at_work.end) {
+    std::size_t rows = 0;
+    for (OnlineTile& tile : tiles) {
+      if (rows == rows_at_work) break;
+      rows += tile.rows();
+      tile.finish();
+    }
+    next_row += rows_at_work;
+    rows_at_work = 0;
+  }
+  return pairs;
 }
 
 Attention::Attention() = default;
@@ -140,26 +191,16 @@ Status Attention::prepare(const AttentionInputs& inputs, const AttentionOptions&
                           const AttentionOutputs& outputs) {
   auto state = std::make_unique<State>();
   HEED_TRY(resolve_problem(inputs, options, outputs, state->problem));
-  HEED_TRY(state->allocate());
+  HEED_TRY(State::allocate_flags(state->problem, state->self_only));
+  HEED_TRY(state->allocate({0, state->rows_total()}));
   state_ = std::move(state);
   return {};
 }
 
 Status Attention::advance(double work) {
   if (state_ == nullptr) return invalid_value("attention", "not prepared", "a call of prepare()");
-  State& state = *state_;
-  const Problem& p = state.problem;
-  // A call does at least one tile, which counts 1 or more.
-  for (double done = 0; !state.done() && (done == 0 || done < work);) {
-    const std::size_t head = state.next_row / p.query_len;
-    const std::size_t first = state.next_row % p.query_len;
-    const std::size_t rows = std::min(kQueryTileRows, p.query_len - first);
-    state.attend(head / p.heads, head % p.heads, first, rows);
-    state.next_row += rows;
-    for (std::size_t r = 0; r < rows; ++r) done += static_cast<double>(p.visible(first + r).size());
-    // A tile of queries that see nothing still is a step.
-    done += 1;
-  }
+  // A call does at least one step, which counts 1 or more.
+  for (double done = 0; !state_->done() && (done == 0 || done < work);) done += state_->step();
   return {};
 }
 
@@ -167,13 +208,22 @@ bool Attention::done() const { return state_ != nullptr && state_->done(); }
 
 double Attention::progress() const {
   if (state_ == nullptr || state_->rows_total() == 0) return done() ? 1.0 : 0.0;
-  return static_cast<double>(state_->next_row) / static_cast<double>(state_->rows_total());
+  const State& s = *state_;
+  double rows = static_cast<double>(s.next_row);
+  if (s.rows_at_work > 0) {
+    const double taken = static_cast<double>(s.keys_at_work.begin);
+    rows += static_cast<double>(s.rows_at_work) * taken / static_cast<double>(s.keys_at_work.end);
+  }
+  return rows / static_cast<double>(s.rows_total());
 }
 
 std::size_t Attention::workspace_bytes() const {
   if (state_ == nullptr) return 0;
-  return state_->tile.bytes() + state_->packed_keys.bytes() + state_->packed_values.bytes() +
-         state_->weight_rows.bytes() + state_->scratch.bytes() + state_->self_only.bytes();
+  const State& s = *state_;
+  std::size_t bytes = s.logits.bytes() + s.packed_keys.bytes() + s.packed_values.bytes() +
+                      s.weight_rows.bytes() + s.scratch.bytes() + s.self_only.bytes();
+  for (const OnlineTile& tile : s.tiles) bytes += tile.bytes();
+  return bytes;
 }
 
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options,

@@ -1,38 +1,51 @@
 // What Attention holds between calls.
 #pragma once
 
+#include <array>
+
 #include "attention/online_tile.hpp"
 #include "core/buffer.hpp"
 #include "core/problem.hpp"
 
 namespace heed {
 
-/// Queries of a tile: 8 groups of 6 or 4 of 12. Their logits against a block of keys are 24 KB,
-/// which a first-level cache of 32 KB holds.
-inline constexpr std::size_t kQueryTileRows = 48;
+/// Tiles of queries that take each block of keys and values together, while it lies in the
+/// second-level cache: keys and values come from farther away once for all of them.
+inline constexpr std::size_t kTilesTogether = 4;
 
 struct Attention::State {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   Problem problem;
-  OnlineTile tile;
+  Buffer<float> logits;  // of one tile, used by all in turn
+  std::array<OnlineTile, kTilesTogether> tiles;
   Buffer<float> packed_keys, packed_values;
   Buffer<float> weight_rows;        // a tile's rows of weights
   Buffer<double> scratch;           // one row in double
   Buffer<std::uint8_t> self_only;   // see Problem::self_only
   std::size_t packed_head = kNone;  // batch * kv_heads + kv_head whose keys and values are packed
-  std::size_t next_row = 0;         // of batch * heads * query_len
+
+  // The cursor of the work, among batch * heads * query_len rows.
+  std::size_t next_row = 0, end_row = 0;
+  std::size_t rows_at_work = 0;  // of the tiles begun and not finished
+  Range keys_at_work;            // what those tiles have not taken yet
 
   std::size_t rows_total() const { return problem.batch * problem.heads * problem.query_len; }
-  bool done() const { return next_row == rows_total(); }
-  Status allocate();
+  bool done() const { return next_row == end_row; }
+  /// Room for the rows [rows.begin, rows.end) of all.
+  Status allocate(Range rows);
+  /// Gives the problem its flags, one a row; exclude_self needs them.
+  static Status allocate_flags(Problem& p, Buffer<std::uint8_t>& flags);
   void pack_head(std::size_t batch, std::size_t head);
   PackedKeys key_block(std::size_t first, std::size_t end) const;
-  /// Softmax over all visible keys for the queries [first, first + rows) of one head: through
-  /// packed keys, through the rows as they are, or in double.
-  void attend(std::size_t batch, std::size_t head, std::size_t first, std::size_t rows);
-  void attend_tile(std::size_t batch, std::size_t head, std::size_t first, std::size_t rows);
+  /// The next piece of work: one block of keys for the tiles at work, or one row where there are no
+  /// tiles. Returns its query-key pairs, at least 1.
+  double step();
+  /// Softmax over all visible keys of one query, in double or through the rows as they are.
+  void attend_careful(std::size_t batch, std::size_t head, std::size_t query);
   void attend_row(std::size_t batch, std::size_t head, std::size_t query);
+  void begin_tiles(std::size_t batch, std::size_t head, std::size_t first);
+  double attend_block();
   /// Weights of queries [first, first + rows) over the tile's columns into weight_rows, dense.
   Status weight_block(const WeightTile& tile, std::size_t first, std::size_t rows);
   void weight_block_packed(const WeightTile& tile, std::size_t first, std::size_t rows);

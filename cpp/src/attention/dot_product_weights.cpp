@@ -16,6 +16,7 @@ void Attention::State::weight_block_packed(const WeightTile& tile_, std::size_t 
   const auto& kernel = kernels::table();
   const auto [begin, end] = tile_.columns;
   pack_head(tile_.batch, tile_.head);
+  OnlineTile& tile = tiles[0];
   tile.begin(p, tile_.batch, tile_.head, nullptr, first, rows);
   for (std::size_t k = begin / kernel.panel_width * kernel.panel_width; k < end; k += kKeyBlock) {
     const PackedKeys keys = key_block(k, end);
@@ -51,7 +52,7 @@ void Attention::State::weight_block_careful(const WeightTile& tile_, std::size_t
 
 Status Attention::State::weight_block(const WeightTile& tile_, std::size_t first,
                                       std::size_t rows) {
-  const std::size_t wanted = kQueryTileRows * tile_.columns.size();
+  const std::size_t wanted = kernels::table().tile_rows * tile_.columns.size();
   if (weight_rows.size() < wanted) HEED_TRY(weight_rows.allocate(wanted, "rows of weights"));
   const auto row_logsumexp = [&](std::size_t r) {
     return problem.outputs.logsumexp[problem.row_index(tile_.batch, tile_.head, first + r)];
@@ -77,8 +78,9 @@ Status Attention::weights(const WeightTile& tile, const TileOutputs& out) {
   HEED_TRY(check_logsumexp(p));
   HEED_TRY(check_tile(tile, out, p.batch, p.heads, p.query_len, p.key_len));
   TileReducer reducer(tile, out);
-  for (std::size_t i = tile.rows.begin; i < tile.rows.end; i += kQueryTileRows) {
-    const std::size_t rows = std::min(kQueryTileRows, tile.rows.end - i);
+  const std::size_t tile_rows = kernels::table().tile_rows;
+  for (std::size_t i = tile.rows.begin; i < tile.rows.end; i += tile_rows) {
+    const std::size_t rows = std::min(tile_rows, tile.rows.end - i);
     HEED_TRY(state.weight_block(tile, i, rows));
     for (std::size_t r = 0; r < rows; ++r) {
       reducer.add(i + r, state.weight_rows.data() + r * tile.columns.size());

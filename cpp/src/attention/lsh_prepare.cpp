@@ -115,7 +115,9 @@ Status LshAttention::State::allocate() {
   HEED_TRY(maximum.allocate(p.query_len, "running maximum"));
   HEED_TRY(sum.allocate(p.query_len, "running sum"));
   HEED_TRY(scratch.allocate(p.careful ? p.key_len : 0, "row of weights"));
-  HEED_TRY(tile.allocate(p, std::min(kLshTileRows, p.query_len)));
+  const std::size_t tile_rows = std::min(kLshTileRows, p.query_len);
+  HEED_TRY(logits.allocate(OnlineTile::logits_size(tile_rows), "logits of a tile"));
+  HEED_TRY(tile.allocate(p, tile_rows, logits.span()));
   // True buckets are packed a block at a time; a chunk is packed whole and reused by the next one.
   segment_capacity = kernels::kKeyBlock;
   if (!lsh.true_buckets) {

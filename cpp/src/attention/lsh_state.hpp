@@ -66,6 +66,7 @@ struct LshAttention::State {
   float smallest_margin = 0;
   std::vector<std::size_t> visible_keys;  // a batch
 
+  Buffer<float> logits;  // of the tile
   OnlineTile tile;
   std::array<PackedSegment, 2> segments;
   std::size_t segment_capacity = 0;

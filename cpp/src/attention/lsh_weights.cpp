@@ -179,8 +179,9 @@ Status LshAttention::weight_difference(Attention& exact, const WeightTile& tile,
   HEED_TRY(row.allocate(tile.columns.size(), "row of weights"));
   TileReducer reducer(tile, out);
   Candidates candidates;
-  for (std::size_t i = tile.rows.begin; i < tile.rows.end; i += kQueryTileRows) {
-    const std::size_t rows = std::min(kQueryTileRows, tile.rows.end - i);
+  const std::size_t tile_rows = kernels::table().tile_rows;
+  for (std::size_t i = tile.rows.begin; i < tile.rows.end; i += tile_rows) {
+    const std::size_t rows = std::min(tile_rows, tile.rows.end - i);
     HEED_TRY(other.weight_block(tile, i, rows));
     for (std::size_t r = 0; r < rows; ++r) {
       state_->fill_row(tile, i + r, candidates, row.span());
@@ -205,7 +206,8 @@ std::size_t LshAttention::workspace_bytes() const {
   std::size_t bytes = s.shared_keys.bytes() + s.self_only.bytes() + s.hasher.bytes() +
                       s.queries.bytes() + s.keys.bytes() + s.counts.bytes() +
                       s.query_starts.bytes() + s.key_starts.bytes() + s.margins.bytes() +
-                      s.tile.bytes() + s.maximum.bytes() + s.sum.bytes() + s.scratch.bytes();
+                      s.logits.bytes() + s.tile.bytes() + s.maximum.bytes() + s.sum.bytes() +
+                      s.scratch.bytes();
   for (const PackedSegment& segment : s.segments) {
     bytes += segment.keys.bytes() + segment.values.bytes() + segment.codes.bytes();
   }

@@ -9,12 +9,16 @@ namespace heed {
 
 using kernels::kKeyBlock;
 
-Status OnlineTile::allocate(const Problem& p, std::size_t rows) {
+std::size_t OnlineTile::logits_size(std::size_t rows) {
+  return round_up(rows, kernels::table().group_rows) * kKeyBlock;
+}
+
+Status OnlineTile::allocate(const Problem& p, std::size_t rows, std::span<float> logits) {
   kernel_ = &kernels::table();
+  s_ = logits;
   const std::size_t padded = round_up(rows, kernel_->group_rows);
   o_stride_ = round_up(p.value_dim, kernel_->panel_width);
   HEED_TRY(packed_queries_.allocate(padded * p.head_dim, "query tile"));
-  HEED_TRY(s_.allocate(padded * kKeyBlock, "logit tile"));
   HEED_TRY(o_.allocate(padded * o_stride_, "context tile"));
   HEED_TRY(maximum_.allocate(padded, "tile maximum"));
   HEED_TRY(sum_.allocate(padded, "tile sum"));
@@ -22,8 +26,7 @@ Status OnlineTile::allocate(const Problem& p, std::size_t rows) {
 }
 
 std::size_t OnlineTile::bytes() const {
-  return packed_queries_.bytes() + s_.bytes() + o_.bytes() + maximum_.bytes() + sum_.bytes() +
-         decay_.bytes();
+  return packed_queries_.bytes() + o_.bytes() + maximum_.bytes() + sum_.bytes() + decay_.bytes();
 }
 
 void OnlineTile::begin(const Problem& p, std::size_t batch, std::size_t head,

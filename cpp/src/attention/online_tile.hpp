@@ -34,8 +34,12 @@ struct PackedKeys {
 
 class OnlineTile {
  public:
-  /// Room for `rows` queries of the problem.
-  Status allocate(const Problem& p, std::size_t rows);
+  /// Floats of the logits of `rows` queries against a block of keys.
+  static std::size_t logits_size(std::size_t rows);
+
+  /// Room for `rows` queries of the problem. `logits`, of logits_size(rows), holds what lives from
+  /// multiply() to absorb(), so several tiles may share it; it must outlive them.
+  Status allocate(const Problem& p, std::size_t rows, std::span<float> logits);
   std::size_t bytes() const;
 
   /// Starts a tile with the queries query[0 .. rows), or first, first + 1, ... when it is null.
@@ -74,7 +78,8 @@ class OnlineTile {
   const Problem* problem_ = nullptr;
   std::size_t batch_ = 0, head_ = 0, first_ = 0, rows_ = 0, o_stride_ = 0;
   const std::uint32_t* query_ = nullptr;
-  Buffer<float> packed_queries_, s_, o_, maximum_, sum_, decay_;
+  std::span<float> s_;
+  Buffer<float> packed_queries_, o_, maximum_, sum_, decay_;
 };
 
 /// Context and logsumexp of a query that saw no key: zeros and -infinity, or under exclude_self its

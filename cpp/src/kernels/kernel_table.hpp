@@ -23,6 +23,8 @@ struct KernelTable {
   /// panel_width.
   std::size_t group_rows;
   std::size_t panel_width;
+  /// Queries of a tile, a multiple of group_rows.
+  std::size_t tile_rows;
 
   /// Packs `rows` rows of x (row r at x + index[r] * stride, or x + r * stride when index is null)
   /// into transposed panels [ceil(rows / panel_width)][dim][panel_width], zero-padded.

@@ -1,6 +1,7 @@
 // Online softmax over tiles of logits in log2 units, and the exponential by itself.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -14,29 +15,32 @@ namespace heed::kernels {
 template <class Arch>
 inline float exp2_row(const float* s, std::size_t count, float shift, float* p) {
   using F = Floats<Arch>;
-  constexpr std::size_t kWidth = F::size;
+  constexpr std::size_t kWidth = F::size, kVectors = 4, kStep = kVectors * kWidth;
   constexpr float kHidden = -std::numeric_limits<float>::infinity();
   const F shifts(shift);
-  F sums[2] = {F(0.0f), F(0.0f)};
+  F sums[kVectors];
+  unroll<kVectors>([&](auto v) __attribute__((always_inline)) { sums[v] = F(0.0f); });
+  const auto step = [&](const float* from, float* to) __attribute__((always_inline)) {
+    F x[kVectors];
+    each(
+        x, [&](auto v) __attribute__((always_inline)) {
+          return F::load_unaligned(from + v * kWidth) - shifts;
+        });
+    exp2_nonpositive<Arch>(x);
+    unroll<kVectors>([&](auto v) __attribute__((always_inline)) {
+      x[v].store_unaligned(to + v * kWidth);
+      sums[v] += x[v];
+    });
+  };
   std::size_t c = 0;
-  for (; c + 2 * kWidth <= count; c += 2 * kWidth) {
-#pragma GCC unroll 2
-    for (std::size_t v = 0; v < 2; ++v) {
-      const F x = exp2_nonpositive<Arch>(F::load_unaligned(s + c + v * kWidth) - shifts);
-      x.store_unaligned(p + c + v * kWidth);
-      sums[v] += x;
-    }
+  for (; c + kStep <= count; c += kStep) step(s + c, p + c);
+  if (c < count) {
+    float tail[kStep];
+    std::fill(std::copy(s + c, s + count, tail), tail + kStep, kHidden);
+    step(tail, tail);
+    std::copy_n(tail, count - c, p + c);
   }
-  for (; c < count; c += kWidth) {
-    const std::size_t left = count - c < kWidth ? count - c : kWidth;
-    float tail[kWidth];
-    for (std::size_t i = 0; i < kWidth; ++i) tail[i] = i < left ? s[c + i] : kHidden;
-    const F x = exp2_nonpositive<Arch>(F::load_unaligned(tail) - shifts);
-    x.store_unaligned(tail);
-    for (std::size_t i = 0; i < left; ++i) p[c + i] = tail[i];
-    sums[c / kWidth % 2] += x;
-  }
-  return xsimd::reduce_add(sums[0] + sums[1]);
+  return xsimd::reduce_add((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
 template <class Arch>

@@ -18,6 +18,7 @@ constexpr KernelTable make_table(const char* name) {
       .name = name,
       .group_rows = Shape::kGroupRows,
       .panel_width = Shape::kPanelWidth,
+      .tile_rows = Shape::kTileRows,
       .pack_keys = pack_keys<Arch>,
       .pack_values = pack_values<Arch>,
       .pack_queries = pack_queries<Arch>,
