@@ -53,10 +53,28 @@ void OnlineTile::multiply(const PackedKeys& keys) {
 }
 
 void OnlineTile::apply_rules(const PackedKeys& keys) {
+  if (!problem_->has_rules() && keys.position == nullptr) {
+    hide_invisible(keys);
+    return;
+  }
   const auto position_of = [&keys](std::size_t c) { return keys.position_of(c); };
   for (std::size_t r = 0; r < rows_; ++r) {
     heed::apply_rules(*problem_, batch_, head_, query(r), position_of, keys.count,
                       static_cast<float>(kLog2E), logits(r));
+  }
+}
+
+void OnlineTile::hide_invisible(const PackedKeys& keys) {
+  constexpr float kHidden = -std::numeric_limits<float>::infinity();
+  const auto place = [&keys](std::size_t position) {
+    return std::clamp(position, keys.first_position, keys.first_position + keys.count) -
+           keys.first_position;
+  };
+  for (std::size_t r = 0; r < rows_; ++r) {
+    const Range visible = problem_->visible(query(r));
+    float* const s = logits(r);
+    std::fill(s, s + place(visible.begin), kHidden);
+    std::fill(s + place(visible.end), s + keys.count, kHidden);
   }
 }
 

@@ -72,6 +72,8 @@ class OnlineTile {
   void restore(std::span<const float> maximum, std::span<const float> sum);
 
  private:
+  /// The causal rule and the window alone, over keys that lie side by side.
+  void hide_invisible(const PackedKeys& keys);
   std::size_t groups() const { return ceil_div(rows_, kernel_->group_rows); }
 
   const kernels::KernelTable* kernel_ = nullptr;

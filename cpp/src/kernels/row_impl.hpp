@@ -9,50 +9,90 @@
 
 namespace heed::kernels {
 
-template <class Arch>
-inline float dot(const float* a, const float* b, std::size_t dim) {
+/// s[i] = scale * <q, key[i]> for kKeys keys at once: each load of q serves all of them, and their
+/// sums hide each other's latency.
+template <class Arch, std::size_t kKeys>
+[[gnu::always_inline]] inline void dots(const float* q, const float* const (&key)[kKeys],
+                                        std::size_t dim, float scale, float* s) {
   using F = Floats<Arch>;
   constexpr std::size_t kWidth = F::size;
-  F sums[4] = {F(0.0f), F(0.0f), F(0.0f), F(0.0f)};
+  F even[kKeys], odd[kKeys];
+  unroll<kKeys>([&](auto i) __attribute__((always_inline)) { even[i] = odd[i] = F(0.0f); });
   std::size_t t = 0;
-  for (; t + 4 * kWidth <= dim; t += 4 * kWidth) {
-#pragma GCC unroll 4
-    for (std::size_t v = 0; v < 4; ++v) {
-      sums[v] = multiply_add<Arch>(F::load_unaligned(a + t + v * kWidth),
-                                   F::load_unaligned(b + t + v * kWidth), sums[v]);
-    }
+  for (; t + 2 * kWidth <= dim; t += 2 * kWidth) {
+    const F first = F::load_unaligned(q + t), second = F::load_unaligned(q + t + kWidth);
+    unroll<kKeys>([&](auto i) __attribute__((always_inline)) {
+      even[i] = multiply_add<Arch>(first, F::load_unaligned(key[i] + t), even[i]);
+      odd[i] = multiply_add<Arch>(second, F::load_unaligned(key[i] + t + kWidth), odd[i]);
+    });
   }
-  for (; t + kWidth <= dim; t += kWidth) {
-    sums[0] = multiply_add<Arch>(F::load_unaligned(a + t), F::load_unaligned(b + t), sums[0]);
+  if (t + kWidth <= dim) {
+    const F first = F::load_unaligned(q + t);
+    unroll<kKeys>([&](auto i) __attribute__((always_inline)) {
+      even[i] = multiply_add<Arch>(first, F::load_unaligned(key[i] + t), even[i]);
+    });
+    t += kWidth;
   }
-  float result = xsimd::reduce_add((sums[0] + sums[1]) + (sums[2] + sums[3]));
-  for (; t < dim; ++t) result += a[t] * b[t];
-  return result;
+  unroll<kKeys>([&](auto i) __attribute__((always_inline)) {
+    float sum = xsimd::reduce_add(even[i] + odd[i]);
+    for (std::size_t rest = t; rest < dim; ++rest) sum += q[rest] * key[i][rest];
+    s[i] = scale * sum;
+  });
 }
 
 template <class Arch>
 void row_logits(const float* q, const float* k, std::size_t stride, const std::uint32_t* index,
                 std::size_t keys, std::size_t dim, float scale, float* s) {
-  for (std::size_t c = 0; c < keys; ++c) {
-    s[c] = scale * dot<Arch>(q, row_of(k, stride, index, c), dim);
+  std::size_t c = 0;
+  for (; c + 4 <= keys; c += 4) {
+    const float* const key[4] = {row_of(k, stride, index, c), row_of(k, stride, index, c + 1),
+                                 row_of(k, stride, index, c + 2), row_of(k, stride, index, c + 3)};
+    dots<Arch>(q, key, dim, scale, s + c);
   }
+  for (; c < keys; ++c) {
+    const float* const key[1] = {row_of(k, stride, index, c)};
+    dots<Arch>(q, key, dim, scale, s + c);
+  }
+}
+
+/// Columns [0, kVectors * width) of row_accumulate, which stay in registers over all keys.
+template <class Arch, std::size_t kVectors>
+[[gnu::always_inline]] inline void accumulate_columns(const float* p, const float* v,
+                                                      std::size_t stride,
+                                                      const std::uint32_t* index, std::size_t keys,
+                                                      float decay, float* o) {
+  using F = Floats<Arch>;
+  constexpr std::size_t kWidth = F::size;
+  F acc[kVectors];
+  unroll<kVectors>([&](auto i) __attribute__((always_inline)) {
+    acc[i] = F(decay) * F::load_unaligned(o + i * kWidth);
+  });
+  for (std::size_t c = 0; c < keys; ++c) {
+    const float* const row = row_of(v, stride, index, c);
+    const F factor(p[c]);
+    unroll<kVectors>([&](auto i) __attribute__((always_inline)) {
+      acc[i] = multiply_add<Arch>(factor, F::load_unaligned(row + i * kWidth), acc[i]);
+    });
+  }
+  unroll<kVectors>([&](auto i)
+                       __attribute__((always_inline)) { acc[i].store_unaligned(o + i * kWidth); });
 }
 
 template <class Arch>
 void row_accumulate(const float* p, const float* v, std::size_t stride, const std::uint32_t* index,
                     std::size_t keys, std::size_t dim, float decay, float* o) {
-  using F = Floats<Arch>;
-  constexpr std::size_t kWidth = F::size;
-  for (std::size_t t = 0; t < dim; ++t) o[t] *= decay;
-  for (std::size_t c = 0; c < keys; ++c) {
-    const float* const row = row_of(v, stride, index, c);
-    const F factor(p[c]);
-    std::size_t t = 0;
-    for (; t + kWidth <= dim; t += kWidth) {
-      multiply_add<Arch>(factor, F::load_unaligned(row + t), F::load_unaligned(o + t))
-          .store_unaligned(o + t);
-    }
-    for (; t < dim; ++t) o[t] += p[c] * row[t];
+  constexpr std::size_t kWidth = Floats<Arch>::size, kVectors = 8;
+  std::size_t t = 0;
+  for (; t + kVectors * kWidth <= dim; t += kVectors * kWidth) {
+    accumulate_columns<Arch, kVectors>(p, v + t, stride, index, keys, decay, o + t);
+  }
+  for (; t + kWidth <= dim; t += kWidth) {
+    accumulate_columns<Arch, 1>(p, v + t, stride, index, keys, decay, o + t);
+  }
+  for (; t < dim; ++t) {
+    float sum = decay * o[t];
+    for (std::size_t c = 0; c < keys; ++c) sum += p[c] * row_of(v, stride, index, c)[t];
+    o[t] = sum;
   }
 }
 
