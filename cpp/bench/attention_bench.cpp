@@ -14,6 +14,7 @@
 
 #include "bench/ceiling.hpp"
 #include "heed/attention.hpp"
+#include "heed/key_value_cache.hpp"
 
 namespace heed::bench {
 namespace {
@@ -80,23 +81,29 @@ struct Data {
 };
 
 /// Runs the benchmark's loop; returns the mean seconds a call.
-double time_calls(benchmark::State& state, Data& data) {
+template <class Call>
+double time_calls(benchmark::State& state, Call call) {
   const auto start = std::chrono::steady_clock::now();
   for (auto _ : state) {
-    const Status s = attention(data.inputs(), data.options(), data.outputs());
+    const Status s = call();
     benchmark::DoNotOptimize(s.ok());
   }
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   return spent.count() / static_cast<double>(state.iterations());
 }
 
-void run(benchmark::State& state, const char* instruction_set, const Workload& w, double peak) {
+/// `peak` is that of one thread.
+void run(benchmark::State& state, const char* instruction_set, const Workload& w,
+         std::size_t threads, double peak) {
   if (const Status s = use_instruction_set(instruction_set); !s.ok()) {
     state.SkipWithError(s.message().c_str());
     return;
   }
   Data data(w);
-  if (const Status s = attention(data.inputs(), data.options(), data.outputs()); !s.ok()) {
+  const auto call = [&] {
+    return attention(data.inputs(), data.options(), data.outputs(), threads);
+  };
+  if (const Status s = call(); !s.ok()) {
     state.SkipWithError(s.message().c_str());
     return;
   }
@@ -105,12 +112,12 @@ void run(benchmark::State& state, const char* instruction_set, const Workload& w
     state.SkipWithError("wrong result");
     return;
   }
-  const double seconds = time_calls(state, data);
+  const double seconds = time_calls(state, call);
   const double operations = 4.0 * static_cast<double>(w.heads * w.query_len) *
                             static_cast<double>(w.key_len * w.head_dim) * (w.causal ? 0.5 : 1.0);
   const double gflops = operations / seconds / 1e9;
   state.counters["GFLOP/s"] = gflops;
-  state.counters["of_peak"] = gflops / peak;
+  state.counters["of_peak"] = gflops / (peak * static_cast<double>(threads));
   state.counters["error"] = error;
 }
 
@@ -118,7 +125,20 @@ void run(benchmark::State& state, const char* instruction_set, const Workload& w
 /// bandwidth of the same run.
 void decode(benchmark::State& state, const Workload& w, double bandwidth) {
   Data data(w);
-  const double seconds = time_calls(state, data);
+  KeyValueCache cache;
+  const CacheShape shape = {
+      .batch = 1, .kv_heads = w.heads, .head_dim = w.head_dim, .value_dim = w.head_dim};
+  Status s = cache.create(shape, w.key_len);
+  if (s.ok()) s = cache.append(data.inputs().key, data.inputs().value);
+  const auto call = [&] {
+    return cache.attend(data.inputs().query, data.options(), data.outputs());
+  };
+  if (s.ok()) s = call();
+  if (!s.ok() || !(data.error() < 1e-5)) {
+    state.SkipWithError(s.ok() ? "wrong result" : s.message().c_str());
+    return;
+  }
+  const double seconds = time_calls(state, call);
   const double bytes = 2.0 * static_cast<double>(data.key.size() * sizeof(float)) / seconds;
   state.counters["GB/s"] = bytes / 1e9;
   state.counters["of_read"] = bytes / bandwidth;
@@ -142,17 +162,25 @@ void register_all() {
     benchmark::AddCustomContext(std::string("peak_gflops_") + instruction_set,
                                 std::to_string(peak));
     for (const Workload& w : kWorkloads) {
-      benchmark::RegisterBenchmark(
-          (std::string("attention/") + instruction_set + "/" + name_of(w)).c_str(),
-          [=](benchmark::State& state) { run(state, instruction_set, w, peak); })
-          ->Unit(benchmark::kMillisecond);
+      for (const std::size_t threads : {1, 2}) {
+        const std::string name = std::string("attention/") + instruction_set + "/" + name_of(w) +
+                                 "/threads:" + std::to_string(threads);
+        benchmark::RegisterBenchmark(
+            name.c_str(),
+            [=](benchmark::State& state) { run(state, instruction_set, w, threads, peak); })
+            ->Unit(benchmark::kMillisecond)
+            ->UseRealTime();
+      }
     }
   }
   const double bandwidth = read_bandwidth();
   benchmark::AddCustomContext("read_bandwidth", std::to_string(bandwidth));
-  benchmark::RegisterBenchmark("decode/1x16384x64", [=](benchmark::State& state) {
-    decode(state, {1, 1, 16384, 64, false}, bandwidth);
-  })->Unit(benchmark::kMicrosecond);
+  for (const std::size_t heads : {1, 8}) {
+    const Workload w = {heads, 1, 16384, 64, false};
+    benchmark::RegisterBenchmark(("decode/" + std::to_string(heads) + "x16384x64").c_str(),
+                                 [=](benchmark::State& state) { decode(state, w, bandwidth); })
+        ->Unit(benchmark::kMicrosecond);
+  }
 }
 
 }  // namespace

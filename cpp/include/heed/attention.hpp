@@ -143,13 +143,12 @@ class Attention {
   /// Bytes held beside inputs and outputs.
   std::size_t workspace_bytes() const;
 
+  struct State;  // the library's own
+
  private:
   friend class LshAttention;
-  friend Status attention(const AttentionInputs&, const AttentionOptions&, const AttentionOutputs&,
-                          std::size_t threads);
   friend Status explain_cell(Attention&, const LshAttention&, std::size_t, std::size_t, std::size_t,
                              std::size_t, CellArithmetic&);
-  struct State;
   std::unique_ptr<State> state_;
 };
 

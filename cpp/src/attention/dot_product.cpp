@@ -19,7 +19,7 @@ constexpr std::size_t kUnpackedRows = 4;
 
 }  // namespace
 
-Status Attention::State::allocate_flags(Problem& p, Buffer<std::uint8_t>& flags) {
+Status allocate_flags(Problem& p, Buffer<std::uint8_t>& flags) {
   const std::size_t rows = p.batch * p.heads * p.query_len;
   HEED_TRY(flags.allocate(p.options.exclude_self ? rows : 0, "self-only flags"));
   std::fill(flags.span().begin(), flags.span().end(), std::uint8_t{0});
@@ -191,7 +191,7 @@ Status Attention::prepare(const AttentionInputs& inputs, const AttentionOptions&
                           const AttentionOutputs& outputs) {
   auto state = std::make_unique<State>();
   HEED_TRY(resolve_problem(inputs, options, outputs, state->problem));
-  HEED_TRY(State::allocate_flags(state->problem, state->self_only));
+  HEED_TRY(allocate_flags(state->problem, state->self_only));
   HEED_TRY(state->allocate({0, state->rows_total()}));
   state_ = std::move(state);
   return {};
@@ -226,11 +226,20 @@ std::size_t Attention::workspace_bytes() const {
   return bytes;
 }
 
+Status attend_in_one_go(const Problem& problem) {
+  Attention::State state;
+  state.problem = problem;
+  HEED_TRY(allocate_flags(state.problem, state.self_only));
+  HEED_TRY(state.allocate({0, state.rows_total()}));
+  while (!state.done()) state.step();
+  return {};
+}
+
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options,
                  const AttentionOutputs& outputs) {
-  Attention whole;
-  HEED_TRY(whole.prepare(inputs, options, outputs));
-  return whole.advance(std::numeric_limits<double>::infinity());
+  Problem problem;
+  HEED_TRY(resolve_problem(inputs, options, outputs, problem));
+  return attend_in_one_go(problem);
 }
 
 }  // namespace heed

@@ -13,6 +13,9 @@ namespace heed {
 /// second-level cache: keys and values come from farther away once for all of them.
 inline constexpr std::size_t kTilesTogether = 4;
 
+/// Gives the problem its flags, one a row; exclude_self needs them.
+Status allocate_flags(Problem& p, Buffer<std::uint8_t>& flags);
+
 struct Attention::State {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
@@ -34,8 +37,6 @@ struct Attention::State {
   bool done() const { return next_row == end_row; }
   /// Room for the rows [rows.begin, rows.end) of all.
   Status allocate(Range rows);
-  /// Gives the problem its flags, one a row; exclude_self needs them.
-  static Status allocate_flags(Problem& p, Buffer<std::uint8_t>& flags);
   void pack_head(std::size_t batch, std::size_t head);
   PackedKeys key_block(std::size_t first, std::size_t end) const;
   /// The next piece of work: one block of keys for the tiles at work, or one row where there are no
@@ -51,5 +52,8 @@ struct Attention::State {
   void weight_block_packed(const WeightTile& tile, std::size_t first, std::size_t rows);
   void weight_block_careful(const WeightTile& tile, std::size_t first, std::size_t rows);
 };
+
+/// Exact attention of a resolved problem by the calling thread.
+Status attend_in_one_go(const Problem& problem);
 
 }  // namespace heed

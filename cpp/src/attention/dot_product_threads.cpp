@@ -57,7 +57,7 @@ Status attention(const AttentionInputs& inputs, const AttentionOptions& options,
   Problem problem;
   Buffer<std::uint8_t> flags;
   HEED_TRY(resolve_problem(inputs, options, outputs, problem));
-  HEED_TRY(Attention::State::allocate_flags(problem, flags));
+  HEED_TRY(allocate_flags(problem, flags));
   const auto runs = split_rows(problem, threads, kernels::table().tile_rows);
   std::vector<Attention::State> states(runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {

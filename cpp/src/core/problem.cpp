@@ -44,13 +44,6 @@ Status check_extent(const Tensor<T>& t, const char* field) {
   return {};
 }
 
-Status check_equal(const char* field, std::size_t received, const char* what,
-                   std::size_t expected) {
-  if (received == expected) return {};
-  return invalid_shape(field, std::to_string(received),
-                       std::to_string(expected) + " (" + what + ")");
-}
-
 /// Masks and biases may have 1 where the problem has more; their stride there becomes 0.
 template <class T>
 Status check_broadcast(Tensor<T>& t, const char* field, const Problem& p) {
@@ -93,19 +86,19 @@ Status check_bias(const Tensor<const float>& bias) {
 Status check_sizes(const AttentionInputs& in, const AttentionOutputs& out, Problem& p) {
   if (p.head_dim == 0) return invalid_shape("query.columns", "0", "a head_dim of at least 1");
   if (p.value_dim == 0) return invalid_shape("value.columns", "0", "a value_dim of at least 1");
-  HEED_TRY(check_equal("key.columns", in.key.columns, "head_dim", p.head_dim));
-  HEED_TRY(check_equal("key.batch", in.key.batch, "batch", p.batch));
-  HEED_TRY(check_equal("value.batch", in.value.batch, "batch", p.batch));
-  HEED_TRY(check_equal("value.heads", in.value.heads, "kv_heads", p.kv_heads));
-  HEED_TRY(check_equal("value.rows", in.value.rows, "key_len", p.key_len));
+  HEED_TRY(check_axis("key.columns", in.key.columns, "head_dim", p.head_dim));
+  HEED_TRY(check_axis("key.batch", in.key.batch, "batch", p.batch));
+  HEED_TRY(check_axis("value.batch", in.value.batch, "batch", p.batch));
+  HEED_TRY(check_axis("value.heads", in.value.heads, "kv_heads", p.kv_heads));
+  HEED_TRY(check_axis("value.rows", in.value.rows, "key_len", p.key_len));
   if (p.kv_heads == 0 ? p.heads != 0 : p.heads % p.kv_heads != 0) {
     return invalid_shape("query.heads", std::to_string(p.heads),
                          "a multiple of kv_heads " + std::to_string(p.kv_heads));
   }
-  HEED_TRY(check_equal("context.batch", out.context.batch, "batch", p.batch));
-  HEED_TRY(check_equal("context.heads", out.context.heads, "heads", p.heads));
-  HEED_TRY(check_equal("context.rows", out.context.rows, "query_len", p.query_len));
-  HEED_TRY(check_equal("context.columns", out.context.columns, "value_dim", p.value_dim));
+  HEED_TRY(check_axis("context.batch", out.context.batch, "batch", p.batch));
+  HEED_TRY(check_axis("context.heads", out.context.heads, "heads", p.heads));
+  HEED_TRY(check_axis("context.rows", out.context.rows, "query_len", p.query_len));
+  HEED_TRY(check_axis("context.columns", out.context.columns, "value_dim", p.value_dim));
   HEED_TRY(check_extent(in.query, "query"));
   HEED_TRY(check_extent(in.key, "key"));
   HEED_TRY(check_extent(in.value, "value"));
@@ -115,7 +108,7 @@ Status check_sizes(const AttentionInputs& in, const AttentionOutputs& out, Probl
     return {ErrorCode::kOverflow, "query", "shape " + shape_of(in.query), "fewer rows"};
   }
   if (!out.logsumexp.empty()) {
-    HEED_TRY(check_equal("logsumexp", out.logsumexp.size(), "batch * heads * query_len", rows));
+    HEED_TRY(check_axis("logsumexp", out.logsumexp.size(), "batch * heads * query_len", rows));
   }
   // Positions are kept in 32 bits where they are gathered and sorted.
   constexpr std::size_t kLongest = std::numeric_limits<std::int32_t>::max();
@@ -148,7 +141,7 @@ Status check_options(Problem& p) {
       return {ErrorCode::kOverflow, "key_mask", std::to_string(p.batch) + " batches",
               "batch * key_len within the address space"};
     }
-    HEED_TRY(check_equal("key_mask", o.key_mask.size(), "batch * key_len", keys));
+    HEED_TRY(check_axis("key_mask", o.key_mask.size(), "batch * key_len", keys));
   }
   HEED_TRY(check_broadcast(o.mask, "mask", p));
   HEED_TRY(check_broadcast(o.bias, "bias", p));
@@ -156,6 +149,17 @@ Status check_options(Problem& p) {
 }
 
 }  // namespace
+
+Status check_axis(const char* field, std::size_t received, const char* what, std::size_t expected) {
+  if (received == expected) return {};
+  return invalid_shape(field, std::to_string(received),
+                       std::to_string(expected) + " (" + what + ")");
+}
+
+Status check_view(const Tensor<const float>& tensor, const char* field, float& largest) {
+  HEED_TRY(check_extent(tensor, field));
+  return check_finite(tensor, field, largest);
+}
 
 bool Problem::shows(std::size_t b, std::size_t head, std::size_t query, std::size_t key) const {
   if (!options.key_mask.empty() && options.key_mask[b * key_len + key] == 0) return false;
@@ -242,7 +246,8 @@ Status check_finite(const Tensor<const float>& tensor, const char* field, float&
 }
 
 Status resolve_problem(const AttentionInputs& inputs, const AttentionOptions& options,
-                       const AttentionOutputs& outputs, Problem& p) {
+                       const AttentionOutputs& outputs, Problem& p,
+                       const std::optional<KeyMagnitudes>& checked) {
   p = Problem();
   p.inputs = inputs;
   p.options = options;
@@ -256,15 +261,18 @@ Status resolve_problem(const AttentionInputs& inputs, const AttentionOptions& op
   p.value_dim = inputs.value.columns;
   HEED_TRY(check_sizes(inputs, outputs, p));
   HEED_TRY(check_options(p));
-  float query_most = 0, key_most = 0, value_most = 0;
+  float query_most = 0;
+  KeyMagnitudes most = checked.value_or(KeyMagnitudes{});
   HEED_TRY(check_finite(inputs.query, "query", query_most));
-  HEED_TRY(check_finite(inputs.key, "key", key_most));
-  HEED_TRY(check_finite(inputs.value, "value", value_most));
+  if (!checked) {
+    HEED_TRY(check_finite(inputs.key, "key", most.key));
+    HEED_TRY(check_finite(inputs.value, "value", most.value));
+  }
   // Well below the float32 maximum of 3.4e38, for the factor log2(e) and the sums' own rounding.
   constexpr double kSafe = 1e37;
   const double scaled = std::max(1.0, std::abs(static_cast<double>(p.scale))) * query_most;
-  const double logit = scaled * key_most * static_cast<double>(p.head_dim);
-  const double context = static_cast<double>(value_most) * static_cast<double>(p.key_len);
+  const double logit = scaled * most.key * static_cast<double>(p.head_dim);
+  const double context = static_cast<double>(most.value) * static_cast<double>(p.key_len);
   p.careful = scaled > kSafe || logit > kSafe || context > kSafe || std::abs(p.scale) > kSafe ||
               p.options.soft_cap > kSafe;
   return {};

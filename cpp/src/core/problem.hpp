@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "heed/attention.hpp"
@@ -68,15 +69,28 @@ struct Problem {
   double visible_pairs() const;
 };
 
-/// Checks sizes, strides, ranges and finiteness, in that order, and fills in `problem`.
+/// Largest magnitudes of keys and values found finite before.
+struct KeyMagnitudes {
+  float key = 0, value = 0;
+};
+
+/// Checks sizes, strides, ranges and finiteness, in that order, and fills in `problem`. Keys and
+/// values whose magnitudes are given are not read again.
 Status resolve_problem(const AttentionInputs& inputs, const AttentionOptions& options,
-                       const AttentionOutputs& outputs, Problem& problem);
+                       const AttentionOutputs& outputs, Problem& problem,
+                       const std::optional<KeyMagnitudes>& checked = {});
 
 /// Fails, naming `field`, when two problems cannot be compared query by query.
 Status check_comparable(const Problem& p, const Problem& other, const char* field);
 
 /// Fails when the problem keeps no logsumexp, from which weights are recomputed.
 Status check_logsumexp(const Problem& p);
+
+/// Fails unless an axis has the size it must have; `what` says what that is.
+Status check_axis(const char* field, std::size_t received, const char* what, std::size_t expected);
+
+/// A view must lie in its span, and all its numbers be finite; the largest magnitude goes out.
+Status check_view(const Tensor<const float>& tensor, const char* field, float& largest);
 
 /// The largest magnitude in a view; fails on NaN and infinity with the place it found.
 Status check_finite(const Tensor<const float>& tensor, const char* field, float& largest);
