@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "cache.hpp"
 #include "heed/multi_head.hpp"
 #include "session.hpp"
 
@@ -203,12 +204,27 @@ EMSCRIPTEN_BINDINGS(heed) {
       .field("context", &MultiHead::context)
       .field("logsumexp", &MultiHead::logsumexp);
 
+  value_object<CacheShape>("CacheShape")
+      .field("batch", &CacheShape::batch)
+      .field("kvHeads", &CacheShape::kv_heads)
+      .field("headDim", &CacheShape::head_dim)
+      .field("valueDim", &CacheShape::value_dim);
+
   function("instructionSet", &instruction_set_name);
   function("failure", &failure);
   function("attend", &attend);
   function("attendMultiHead", &attend_multi_head);
   function("hash", &hash);
   function("project", &project);
+
+  class_<Cache>("Cache")
+      .constructor()
+      .function("create", &Cache::create)
+      .function("append", &Cache::append)
+      .function("truncate", &Cache::truncate)
+      .function("length", &Cache::length)
+      .function("bytes", &Cache::bytes)
+      .function("attend", &Cache::attend);
 
   class_<Session>("Session")
       .constructor<const Problem&, std::size_t, std::size_t>()

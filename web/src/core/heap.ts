@@ -3,6 +3,7 @@
 import type { MainModule } from './generated/heed.mjs';
 import { HeedError } from './errors.ts';
 import type { HeedErrorParts } from './errors.ts';
+import type { AttentionResult } from './types.ts';
 
 /** The module as Emscripten makes it, with the allocator and the heap views that it exports. */
 export type HeedModule = MainModule & {
@@ -58,12 +59,30 @@ export class HeapScope {
   }
 }
 
+/** Runs body with a scope that is released afterwards. */
+export function scoped<T>(module: HeedModule, body: (scope: HeapScope) => T): T {
+  const scope = new HeapScope(module);
+  try {
+    return body(scope);
+  } finally {
+    scope.release();
+  }
+}
+
 export function readFloats(module: HeedModule, address: number, size: number): Float32Array<ArrayBuffer> {
   return module.HEAPF32.slice(address >>> 2, (address >>> 2) + size);
 }
 
 export function readUints(module: HeedModule, address: number, size: number): Uint32Array<ArrayBuffer> {
   return module.HEAPU32.slice(address >>> 2, (address >>> 2) + size);
+}
+
+/** Copies of a context and its logsumexp at these addresses, of these sizes. */
+export function readResult(module: HeedModule, at: { context: number; logsumexp: number }, sizes: { context: number; logsumexp: number }): AttentionResult {
+  return {
+    context: readFloats(module, at.context, sizes.context),
+    logsumexp: readFloats(module, at.logsumexp, sizes.logsumexp),
+  };
 }
 
 /** Throws the failure that the module kept when a call returned false. */

@@ -2,11 +2,12 @@
 
 import { checkArray, checkCount, checkObject, checkSeed, fullShape, moduleLshOptions, outputSizes, placeOptions, placeProblem } from './arguments.ts';
 import { HeedError } from './errors.ts';
-import { check, HeapScope, readFloats, readUints } from './heap.ts';
-import type { HeedModule } from './heap.ts';
+import { check, readFloats, readResult, readUints, scoped } from './heap.ts';
+import type { HeapScope, HeedModule } from './heap.ts';
+import { KeyValueCache } from './key-value-cache.ts';
 import { Session } from './session.ts';
 import type {
-  AttentionInputs, AttentionOptions, AttentionResult, Linear, LshOptions, LshResult, MultiHeadInputs, MultiHeadResult,
+  AttentionInputs, AttentionOptions, AttentionResult, CacheShape, Linear, LshOptions, LshResult, MultiHeadInputs, MultiHeadResult,
 } from './types.ts';
 
 export class Heed {
@@ -29,10 +30,10 @@ export class Heed {
   /** Exact scaled dot-product attention (Vaswani et al. 2017, eq. 1). Throws HeedError. */
   attention(inputs: AttentionInputs, options: AttentionOptions = {}): AttentionResult {
     const shape = fullShape(checkObject(inputs, 'inputs').shape);
-    return this.#scoped((scope) => {
+    return scoped(this.#module, (scope) => {
       const problem = placeProblem(scope, inputs, shape);
       check(this.#module, this.#module.attend(problem, placeOptions(scope, options, shape)));
-      return this.#read(problem, outputSizes(shape));
+      return readResult(this.#module, problem, outputSizes(shape));
     });
   }
 
@@ -40,14 +41,14 @@ export class Heed {
   lshAttention(inputs: AttentionInputs, options: AttentionOptions = {}, lsh: LshOptions = {}): LshResult {
     const shape = fullShape(checkObject(inputs, 'inputs').shape);
     const hashing = moduleLshOptions(lsh);
-    return this.#scoped((scope) => {
+    return scoped(this.#module, (scope) => {
       const problem = placeProblem(scope, inputs, shape, hashing.sharedQueryKey);
       const handle = new this.#module.Session(problem, problem.context, problem.logsumexp);
       try {
         check(this.#module, handle.prepareLsh(placeOptions(scope, options, shape), hashing));
         check(this.#module, handle.advance(1, Number.POSITIVE_INFINITY));
         return {
-          ...this.#read(problem, outputSizes(shape)),
+          ...readResult(this.#module, problem, outputSizes(shape)),
           parameters: { rounds: handle.rounds(), buckets: handle.buckets(), chunk: handle.chunk() },
           cost: handle.cost(),
         };
@@ -68,7 +69,7 @@ export class Heed {
       memoryDim: checkCount(given.memoryDim ?? given.modelDim, 'shape.memoryDim', 1),
       outputDim: checkCount(given.outputDim ?? given.modelDim, 'shape.outputDim', 1),
     };
-    return this.#scoped((scope) => {
+    return scoped(this.#module, (scope) => {
       const layer = (name: keyof MultiHeadInputs['weights'], inFeatures: number, outFeatures: number) =>
         this.#placeLinear(scope, weights[name], inFeatures, outFeatures, `weights.${name}`);
       const source = checkArray(inputs.querySource, Float32Array, s.batch * s.queryLen * s.modelDim, 'querySource', 'batch * queryLen * modelDim');
@@ -93,7 +94,7 @@ export class Heed {
         logsumexp: scope.allocate(sizes.logsumexp, 'logsumexp'),
       };
       check(this.#module, this.#module.attendMultiHead(call, placeOptions(scope, options, s)));
-      return { output: readFloats(this.#module, call.result, resultSize), ...this.#read(call, sizes) };
+      return { output: readFloats(this.#module, call.result, resultSize), ...readResult(this.#module, call, sizes) };
     });
   }
 
@@ -102,7 +103,7 @@ export class Heed {
     const rows = checkCount(checkObject(sizes, 'sizes').rows, 'rows');
     const inFeatures = checkCount(sizes.inFeatures, 'inFeatures', 1);
     const outFeatures = checkCount(sizes.outFeatures, 'outFeatures', 1);
-    return this.#scoped((scope) => {
+    return scoped(this.#module, (scope) => {
       const placed = this.#placeLinear(scope, layer, inFeatures, outFeatures, 'layer');
       const source = scope.floats(checkArray(x, Float32Array, rows * inFeatures, 'x', 'rows * inFeatures'), 'x');
       const result = scope.allocate(rows * outFeatures, 'y');
@@ -117,7 +118,7 @@ export class Heed {
     checkObject(options, 'options');
     const rows = Math.floor(checkObject(x, 'x').length / dim);
     checkArray(x, Float32Array, rows * dim, 'x', 'a multiple of dim');
-    return this.#scoped((scope) => {
+    return scoped(this.#module, (scope) => {
       const source = scope.floats(x, 'x');
       const result = scope.allocate(rows, 'buckets');
       const seed = checkSeed(options.seed ?? 0, 'seed');
@@ -131,26 +132,15 @@ export class Heed {
     return new Session(this.#module, inputs);
   }
 
+  /** Keys and values that grow, for decoding: each step costs its own rows. Throws HeedError. */
+  keyValueCache(shape: CacheShape): KeyValueCache {
+    return new KeyValueCache(this.#module, shape);
+  }
+
   #placeLinear(scope: HeapScope, layer: Linear, inFeatures: number, outFeatures: number, field: string): { weight: number; bias: number } {
     const weight = checkArray(checkObject(layer, field).weight, Float32Array, inFeatures * outFeatures, `${field}.weight`, 'outFeatures * inFeatures');
     const bias = layer.bias === undefined ? 0
       : scope.floats(checkArray(layer.bias, Float32Array, outFeatures, `${field}.bias`, 'outFeatures'), `${field}.bias`);
     return { weight: scope.floats(weight, `${field}.weight`), bias };
-  }
-
-  #read(at: { context: number; logsumexp: number }, sizes: { context: number; logsumexp: number }): AttentionResult {
-    return {
-      context: readFloats(this.#module, at.context, sizes.context),
-      logsumexp: readFloats(this.#module, at.logsumexp, sizes.logsumexp),
-    };
-  }
-
-  #scoped<T>(body: (scope: HeapScope) => T): T {
-    const scope = new HeapScope(this.#module);
-    try {
-      return body(scope);
-    } finally {
-      scope.release();
-    }
   }
 }

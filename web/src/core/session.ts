@@ -8,7 +8,7 @@ import type { FullShape } from './arguments.ts';
 import { disposeKey } from './dispose.ts';
 import { disposedError, HeedError } from './errors.ts';
 import type { Session as ModuleSession, Problem, Share, Slice } from './generated/heed.mjs';
-import { check, HeapScope, readFloats, readUints } from './heap.ts';
+import { check, HeapScope, readFloats, readResult, readUints, scoped } from './heap.ts';
 import type { HeedModule } from './heap.ts';
 import type {
   AttentionInputs, AttentionOptions, AttentionResult, Candidates, CellArithmetic, CellShare, LshCost, LshOptions,
@@ -161,11 +161,7 @@ export class Session {
   result(kind: Mechanism): AttentionResult {
     this.#finished(kind);
     const at = kind === 'exact' ? this.#problem : this.#lsh;
-    const sizes = outputSizes(this.shape);
-    return {
-      context: readFloats(this.#module, at.context, sizes.context),
-      logsumexp: readFloats(this.#module, at.logsumexp, sizes.logsumexp),
-    };
+    return readResult(this.#module, at, outputSizes(this.shape));
   }
 
   tile(kind: WeightKind, request: TileRequest): Tile {
@@ -186,15 +182,12 @@ export class Session {
     const cellRows = Math.max(0, Math.ceil((rowEnd - rowBegin) / tile.rowsPerCell));
     const cellColumns = Math.max(0, Math.ceil((columnEnd - columnBegin) / tile.columnsPerCell));
     const cells = cellRows * cellColumns;
-    const scope = new HeapScope(this.#module);
-    try {
+    return scoped(this.#module, (scope) => {
       const peak = scope.allocate(cells, 'tile');
       const mean = scope.allocate(cells, 'tile');
       check(this.#module, this.#handle.tile(which, tile, peak, mean));
       return { cellRows, cellColumns, peak: readFloats(this.#module, peak, cells), mean: readFloats(this.#module, mean, cells) };
-    } finally {
-      scope.release();
-    }
+    });
   }
 
   /** Weights of one query over all keys, [keyLen]. */

@@ -204,6 +204,22 @@ export interface MultiHeadResult extends AttentionResult {
   readonly output: Float32Array<ArrayBuffer>;
 }
 
+/** Sizes of a key/value cache. Defaults: batch 1, kvHeads 1, valueDim = headDim. `capacity` is room made at once; more is made when needed. */
+export interface CacheShape {
+  readonly batch?: number;
+  readonly kvHeads?: number;
+  readonly headDim: number;
+  readonly valueDim?: number;
+  readonly capacity?: number;
+}
+
+/** query [batch, heads, queryLen, headDim]; heads is a multiple of the cache's kvHeads and by default equal, queryLen is 1 by default. */
+export interface CacheQuery {
+  readonly query: Float32Array;
+  readonly heads?: number;
+  readonly queryLen?: number;
+}
+
 /** Where the WebAssembly binary comes from. Default: the file beside the module, relaxed SIMD where the engine has it. A binary given here is heed.wasm; with simd "relaxed", heed-relaxed.wasm. */
 export interface InitOptions {
   readonly wasmUrl?: string | URL;
