@@ -230,6 +230,7 @@ EMSCRIPTEN_BINDINGS(heed) {
       .constructor<const Problem&, std::size_t, std::size_t>()
       .function("prepareLsh", &Session::prepare_lsh)
       .function("prepareExact", &Session::prepare_exact)
+      .function("prepareExactAlone", &Session::prepare_exact_alone)
       .function("advance", &Session::advance)
       .function("done", &Session::done)
       .function("progress", &Session::progress)

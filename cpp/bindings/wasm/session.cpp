@@ -35,6 +35,13 @@ bool Session::prepare_exact() {
   return ok;
 }
 
+bool Session::prepare_exact_alone(const Options& options) {
+  const bool ok = keep(exact_.prepare(inputs_of(problem_), options_of(problem_, options),
+                                      outputs_of(problem_, problem_.context, problem_.logsumexp)));
+  if (ok) exact_source_.reset();
+  return ok;
+}
+
 bool Session::advance(int kind, double work) {
   return keep(kind == kExact ? exact_.advance(work) : lsh_->advance(work));
 }

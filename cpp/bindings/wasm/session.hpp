@@ -52,6 +52,8 @@ class Session {
   /// Prepares exact attention over LSH's inputs and options; prepare_lsh() comes first. Until it is
   /// called, exact attention stays as it was.
   bool prepare_exact();
+  /// Prepares exact attention over the session's own inputs.
+  bool prepare_exact_alone(const Options& options);
   bool advance(int kind, double work);
   bool done(int kind) const;
   double progress(int kind) const;

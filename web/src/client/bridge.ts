@@ -35,8 +35,9 @@ export class Bridge {
     return this.#send((id) => ({ type: 'init', id, options }), {}) as Promise<string>;
   }
 
-  call<M extends Method>(method: M, args: Arguments<M>, options: CallOptions = {}): Promise<Result<M>> {
-    return this.#send((id) => ({ type: 'call', id, method, args }), options) as Promise<Result<M>>;
+  /** The buffers in `transfer` move to the worker instead of being copied. */
+  call<M extends Method>(method: M, args: Arguments<M>, options: CallOptions = {}, transfer: Transferable[] = []): Promise<Result<M>> {
+    return this.#send((id) => ({ type: 'call', id, method, args }), options, transfer) as Promise<Result<M>>;
   }
 
   /** Ends the worker; pending calls reject with code "disposed". */
@@ -45,7 +46,7 @@ export class Bridge {
     this.#worker.terminate();
   }
 
-  #send(request: (id: number) => Request, { signal, onProgress }: CallOptions): Promise<unknown> {
+  #send(request: (id: number) => Request, { signal, onProgress }: CallOptions, transfer: Transferable[] = []): Promise<unknown> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     if (signal?.aborted) return Promise.reject(abortedError());
     const id = this.#nextId++;
@@ -66,7 +67,7 @@ export class Bridge {
       });
       signal?.addEventListener('abort', abort);
       try {
-        this.#post(request(id));
+        this.#post(request(id), transfer);
       } catch (error) {
         // An argument that cannot be cloned.
         settle();
@@ -75,8 +76,8 @@ export class Bridge {
     });
   }
 
-  #post(request: Request): void {
-    this.#worker.postMessage(request);
+  #post(request: Request, transfer: Transferable[] = []): void {
+    this.#worker.postMessage(request, transfer);
   }
 
   #receive(response: Response): void {

@@ -1,6 +1,8 @@
-// heed in a module worker: the facade's calls as promises, with progress and AbortSignal.
+// heed in module workers: the facade's calls as promises, with progress and AbortSignal.
 
+import { checkCount, checkMasks, checkObject, checkTensors, fullShape, outputSizes } from '../core/arguments.ts';
 import type { FullShape } from '../core/arguments.ts';
+import { HeedError } from '../core/errors.ts';
 import { disposeKey } from '../core/dispose.ts';
 import type { Session } from '../core/session.ts';
 import type {
@@ -9,12 +11,17 @@ import type {
 } from '../core/types.ts';
 import { Bridge } from './bridge.ts';
 import type { CallOptions } from './bridge.ts';
+import { WorkerPool } from './pool.ts';
+import { placeRows, problemOf, shareOut } from './share-out.ts';
+import type { Share } from './share-out.ts';
 
 export type { CallOptions } from './bridge.ts';
 
 export interface ClientOptions extends InitOptions {
-  /** Makes the worker; default is this package's own. */
+  /** Makes a worker; default is this package's own. */
   readonly worker?: () => Worker;
+  /** Default 1. With more, attention() is shared out; navigator.hardwareConcurrency says how many cores there are. No cross-origin isolation is needed. */
+  readonly workers?: number;
 }
 
 /** A Session that lives in the worker; see web/src/core/session.ts for what each call returns. */
@@ -86,61 +93,114 @@ export class RemoteSession {
   }
 }
 
+/** Multiplications below which sharing out costs more than it saves: about 2 ms of one worker. */
+const leastShared = 3e7;
+
 export class HeedClient {
   readonly instructionSet: string;
-  readonly #bridge: Bridge;
+  readonly #pool: WorkerPool;
 
-  constructor(bridge: Bridge, instructionSet: string) {
-    this.#bridge = bridge;
+  constructor(pool: WorkerPool, instructionSet: string) {
+    this.#pool = pool;
     this.instructionSet = instructionSet;
   }
 
-  attention(inputs: AttentionInputs, options: AttentionOptions = {}, call?: CallOptions): Promise<AttentionResult> {
-    return this.#bridge.call('attention', [inputs, options], call);
+  /** Workers at its disposal. */
+  get workers(): number {
+    return this.#pool.size;
+  }
+
+  /** Shared out among the workers by heads and queries; a key/value head travels once to each worker that needs it, and not at all when it lies in a SharedArrayBuffer. */
+  async attention(inputs: AttentionInputs, options: AttentionOptions = {}, call: CallOptions = {}): Promise<AttentionResult> {
+    const whole = () => this.#pool.home.call('attention', [inputs, options], call);
+    const shape = fullShape(checkObject(inputs, 'inputs').shape);
+    checkTensors(inputs, shape);
+    checkMasks(checkObject(options, 'options'), shape);
+    const lists = this.#pool.size === 1 ? [] : shareOut(shape, options, this.#pool.size);
+    const pairs = lists.flat().reduce((sum, share) => sum + share.pairs, 0);
+    if (pairs * (shape.headDim + shape.valueDim) < leastShared) return whole();
+    try {
+      return await this.#attentionInShares(inputs, options, shape, lists, pairs, call);
+    } catch (error) {
+      // A share's error speaks of the share: the whole call names the field and place the caller knows.
+      if (error instanceof HeedError && /^(invalid|overflow)/.test(error.code)) return whole();
+      throw error;
+    }
   }
 
   lshAttention(inputs: AttentionInputs, options: AttentionOptions = {}, lsh: LshOptions = {}, call?: CallOptions): Promise<LshResult> {
-    return this.#bridge.call('lshAttention', [inputs, options, lsh], call);
+    return this.#pool.home.call('lshAttention', [inputs, options, lsh], call);
   }
 
   multiHeadAttention(inputs: MultiHeadInputs, options: AttentionOptions = {}): Promise<MultiHeadResult> {
-    return this.#bridge.call('multiHeadAttention', [inputs, options]);
+    return this.#pool.home.call('multiHeadAttention', [inputs, options]);
   }
 
   linear(x: Float32Array, layer: Linear, sizes: { readonly rows: number; readonly inFeatures: number; readonly outFeatures: number }): Promise<Float32Array<ArrayBuffer>> {
-    return this.#bridge.call('linear', [x, layer, sizes]);
+    return this.#pool.home.call('linear', [x, layer, sizes]);
   }
 
   hash(x: Float32Array, dim: number, options: { readonly buckets: number; readonly seed?: number | bigint; readonly round?: number }): Promise<Uint32Array<ArrayBuffer>> {
-    return this.#bridge.call('hash', [x, dim, options]);
+    return this.#pool.home.call('hash', [x, dim, options]);
   }
 
+  /** A session lives in one worker; should that die, its calls reject with code "worker-died". */
   async open(inputs: AttentionInputs): Promise<RemoteSession> {
-    const { id, shape } = await this.#bridge.call('open', [inputs]);
-    return new RemoteSession(this.#bridge, id, shape);
+    const { home } = this.#pool;
+    const { id, shape } = await home.call('open', [inputs]);
+    return new RemoteSession(home, id, shape);
   }
 
+  /** Bytes of WebAssembly memory of the worker that holds sessions. */
   memoryBytes(): Promise<number> {
-    return this.#bridge.call('memoryBytes', []);
+    return this.#pool.home.call('memoryBytes', []);
   }
 
-  /** Ends the worker; pending calls reject with code "disposed". */
+  /** Ends the workers; pending calls reject with code "disposed". */
   dispose(): void {
-    this.#bridge.close();
+    this.#pool.close();
   }
 
   [disposeKey](): void {
     this.dispose();
   }
+
+  async #attentionInShares(
+    inputs: AttentionInputs, options: AttentionOptions, shape: FullShape, lists: readonly (readonly Share[])[], pairs: number, { signal, onProgress }: CallOptions,
+  ): Promise<AttentionResult> {
+    const sizes = outputSizes(shape);
+    const whole = { context: new Float32Array(sizes.context), logsumexp: new Float32Array(sizes.logsumexp) };
+    const tasks = lists.map((list) => list.map((share) => async (bridge: Bridge, call: CallOptions) => {
+      const problem = problemOf(share, inputs, options, shape);
+      const part = await bridge.call('attention', [problem.inputs, problem.options], call, problem.own);
+      placeRows(share, shape, shape.valueDim, part.context, whole.context);
+      placeRows(share, shape, 1, part.logsumexp, whole.logsumexp);
+    }));
+    const done = lists.map((list) => list.map(() => 0));
+    await this.#pool.run(tasks, {
+      signal,
+      onProgress: (l, t, fraction) => {
+        done[l]![t] = fraction;
+        onProgress?.(lists.flat().reduce((sum, share, n) => sum + share.pairs * done.flat()[n]!, 0) / pairs);
+      },
+    });
+    return whole;
+  }
 }
 
-/** Starts a worker and the module in it. */
-export async function createClient({ worker, ...options }: ClientOptions = {}): Promise<HeedClient> {
-  const bridge = new Bridge(worker?.() ?? new Worker(new URL('../worker/worker.js', import.meta.url), { type: 'module' }));
-  try {
-    return new HeedClient(bridge, await bridge.init(options));
-  } catch (error) {
-    bridge.close();
-    throw error;
-  }
+/** Starts the workers and the module in each. */
+export async function createClient({ worker, workers = 1, ...options }: ClientOptions = {}): Promise<HeedClient> {
+  const size = checkCount(workers, 'workers', 1);
+  let instructionSet = '';
+  const pool = await WorkerPool.create(size, async () => {
+    const bridge = new Bridge(worker?.() ?? new Worker(new URL('../worker/worker.js', import.meta.url), { type: 'module' }));
+    try {
+      instructionSet = await bridge.init(options);
+      return bridge;
+    } catch (error) {
+      bridge.close();
+      throw error;
+    }
+  });
+  return new HeedClient(pool, instructionSet);
 }

@@ -103,14 +103,20 @@ export function outputSizes(s: FullShape): { context: number; logsumexp: number 
   return { context: logsumexp * s.valueDim, logsumexp };
 }
 
-/** Copies query, key and value into the heap and makes room for the outputs. */
-export function placeProblem(scope: HeapScope, inputs: AttentionInputs, shape: FullShape, sharedQueryKey = false): Problem {
+/** Query, key and value of the sizes that the shape says. Under sharedQueryKey the key is not read, so any is accepted, even none. */
+export function checkTensors(inputs: AttentionInputs, shape: FullShape, sharedQueryKey = false): { query: Float32Array; key: Float32Array | undefined; value: Float32Array } {
   const s = shape;
   const query = checkArray(inputs.query, Float32Array, s.batch * s.heads * s.queryLen * s.headDim, 'query', 'batch * heads * queryLen * headDim');
-  // Under sharedQueryKey the key is not read, so any is accepted, even none.
   const key = sharedQueryKey ? undefined
     : checkArray(inputs.key, Float32Array, s.batch * s.kvHeads * s.keyLen * s.headDim, 'key', 'batch * kvHeads * keyLen * headDim');
   const value = checkArray(inputs.value, Float32Array, s.batch * s.kvHeads * s.keyLen * s.valueDim, 'value', 'batch * kvHeads * keyLen * valueDim');
+  return { query, key, value };
+}
+
+/** Copies query, key and value into the heap and makes room for the outputs. */
+export function placeProblem(scope: HeapScope, inputs: AttentionInputs, shape: FullShape, sharedQueryKey = false): Problem {
+  const s = shape;
+  const { query, key, value } = checkTensors(inputs, s, sharedQueryKey);
   const sizes = outputSizes(s);
   const queryAddress = scope.floats(query, 'query');
   // Spelled out: a spread here costs more than the rest of the call.
@@ -130,24 +136,37 @@ export function placeProblem(scope: HeapScope, inputs: AttentionInputs, shape: F
   };
 }
 
+/** What masks and biases must fit. */
+type MaskedShape = Pick<FullShape, 'batch' | 'heads' | 'queryLen' | 'keyLen'>;
+
 function checkBroadcast<T extends Float32Array | Uint8Array>(
-  tensor: Broadcast<T>, kind: new (n: number) => T, field: string, keyLen: number,
-): readonly [number, number, number] {
+  tensor: Broadcast<T>, kind: new (n: number) => T, field: string, shape: MaskedShape,
+): void {
   const sizes: unknown = checkObject(tensor, field).shape;
   if (!Array.isArray(sizes) || sizes.length !== 4) {
     throw new HeedError({ code: 'invalid-shape', field: `${field}.shape`, received: String(sizes), expected: '[batch, heads, queryLen, keyLen]' });
   }
-  const [batch, heads, rows, columns] = sizes.map((size, axis) => checkCount(size, `${field}.shape[${axis}]`)) as [number, number, number, number];
-  if (columns !== keyLen) {
-    throw new HeedError({ code: 'invalid-shape', field: `${field}.shape[3]`, received: String(columns), expected: `${keyLen} (keyLen)` });
-  }
-  checkArray(tensor.data, kind, batch * heads * rows * columns, `${field}.data`, 'the product of its shape');
-  return [batch, heads, rows];
+  (['batch', 'heads', 'queryLen', 'keyLen'] as const).forEach((name, axis) => {
+    const size = checkCount(sizes[axis], `${field}.shape[${axis}]`);
+    if (size !== shape[name] && (size !== 1 || name === 'keyLen')) {
+      const expected = `${shape[name]} (${name})${name === 'keyLen' ? '' : ' or 1'}`;
+      throw new HeedError({ code: 'invalid-shape', field: `${field}.shape[${axis}]`, received: String(size), expected });
+    }
+  });
+  checkArray(tensor.data, kind, (sizes as number[]).reduce((product, size) => product * size, 1), `${field}.data`, 'the product of its shape');
+}
+
+/** Masks and bias of sizes that fit the problem. */
+export function checkMasks({ keyMask, mask, bias }: AttentionOptions, shape: MaskedShape): void {
+  if (keyMask !== undefined) checkArray(keyMask, Uint8Array, shape.batch * shape.keyLen, 'keyMask', 'batch * keyLen');
+  if (mask !== undefined) checkBroadcast(mask, Uint8Array, 'mask', shape);
+  if (bias !== undefined) checkBroadcast(bias, Float32Array, 'bias', shape);
 }
 
 /** Copies masks and bias into the heap. */
-export function placeOptions(scope: HeapScope, options: AttentionOptions, shape: { batch: number; keyLen: number }): Options {
+export function placeOptions(scope: HeapScope, options: AttentionOptions, shape: MaskedShape): Options {
   const o = checkObject(options, 'options');
+  checkMasks(o, shape);
   const out: Options = {
     scale: o.scale === undefined ? undefined : checkNumber(o.scale, 'scale'),
     causalOffset: o.causalOffset === undefined ? undefined : checkInteger(o.causalOffset, 'causalOffset'),
@@ -161,14 +180,14 @@ export function placeOptions(scope: HeapScope, options: AttentionOptions, shape:
     bias: 0, biasBatch: 0, biasHeads: 0, biasRows: 0,
   };
   if (o.keyMask !== undefined) {
-    out.keyMask = scope.bytes(checkArray(o.keyMask, Uint8Array, shape.batch * shape.keyLen, 'keyMask', 'batch * keyLen'), 'keyMask');
+    out.keyMask = scope.bytes(o.keyMask, 'keyMask');
   }
   if (o.mask !== undefined) {
-    [out.maskBatch, out.maskHeads, out.maskRows] = checkBroadcast(o.mask, Uint8Array, 'mask', shape.keyLen);
+    [out.maskBatch, out.maskHeads, out.maskRows] = o.mask.shape;
     out.mask = scope.bytes(o.mask.data, 'mask');
   }
   if (o.bias !== undefined) {
-    [out.biasBatch, out.biasHeads, out.biasRows] = checkBroadcast(o.bias, Float32Array, 'bias', shape.keyLen);
+    [out.biasBatch, out.biasHeads, out.biasRows] = o.bias.shape;
     out.bias = scope.floats(o.bias.data, 'bias');
   }
   return out;

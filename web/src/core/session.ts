@@ -103,32 +103,54 @@ export class Session {
    * it depends on has changed. On an error the session keeps what it had before.
    */
   configure(options: AttentionOptions = {}, lsh: LshOptions = {}): LshParameters {
+    const parameters = this.configureLsh(options, lsh);
+    const exact = structuredClone({ options, shared: lsh.sharedQueryKey ?? false });
+    if (this.#exact === undefined || !sameExact(exact, this.#exact)) {
+      // Under sharedQueryKey exact attention reads the keys that LSH has made, and LSH's masks are its own.
+      this.#takeExact(exact, this.#held.lshOptions, () => this.#handle.prepareExact());
+    }
+    return parameters;
+  }
+
+  /** Prepares LSH attention alone; exact attention stays as it was. */
+  configureLsh(options: AttentionOptions = {}, lsh: LshOptions = {}): LshParameters {
     this.#alive();
     const held = this.#held;
     const hashing = moduleLshOptions(lsh);
+    const scope = this.#place(options, (placed) => this.#handle.prepareLsh(placed, hashing));
+    if (held.lshOptions !== held.exactOptions) held.lshOptions.release();
+    held.lshOptions = scope;
+    this.#versions.lsh++;
+    return this.parameters();
+  }
+
+  /** Prepares exact attention alone; LSH attention stays as it was. */
+  configureExact(options: AttentionOptions = {}): void {
+    this.#alive();
+    const scope = this.#place(options, (placed) => this.#handle.prepareExactAlone(placed));
+    this.#takeExact(structuredClone({ options, shared: false }), scope, () => true);
+  }
+
+  /** Lays out options and prepares with them; the module reads masks from the scope from then on. */
+  #place(options: AttentionOptions, prepare: (placed: ReturnType<typeof placeOptions>) => boolean): HeapScope {
     const scope = new HeapScope(this.#module);
-    let exact: ExactConfiguration;
     try {
-      const placed = placeOptions(scope, options, this.shape);
-      exact = structuredClone({ options, shared: hashing.sharedQueryKey });
-      check(this.#module, this.#handle.prepareLsh(placed, hashing));
+      check(this.#module, prepare(placeOptions(scope, options, this.shape)));
+      return scope;
     } catch (error) {
       scope.release();
       throw error;
     }
-    // From here on LSH reads its masks from this scope.
-    if (held.lshOptions !== held.exactOptions) held.lshOptions.release();
-    held.lshOptions = scope;
-    this.#versions.lsh++;
-    if (this.#exact === undefined || !sameExact(exact, this.#exact)) {
-      this.#exact = undefined;
-      this.#versions.exact++;
-      check(this.#module, this.#handle.prepareExact());
-      held.exactOptions.release();
-      held.exactOptions = scope;
-      this.#exact = exact;
-    }
-    return this.parameters();
+  }
+
+  #takeExact(exact: ExactConfiguration, scope: HeapScope, prepare: () => boolean): void {
+    const held = this.#held;
+    this.#exact = undefined;
+    this.#versions.exact++;
+    check(this.#module, prepare());
+    if (held.exactOptions !== held.lshOptions) held.exactOptions.release();
+    held.exactOptions = scope;
+    this.#exact = exact;
   }
 
   /** Rounds, buckets and chunk in use. */

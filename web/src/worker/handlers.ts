@@ -84,14 +84,14 @@ export function makeHandlers(heed: Heed) {
   return {
     async attention(inputs: AttentionInputs, options: AttentionOptions, job: Job): Promise<AttentionResult> {
       return withSession(inputs, async (session) => {
-        session.configure(options);
+        session.configureExact(options);
         await runSession(session, 'exact', job);
         return session.result('exact');
       });
     },
     async lshAttention(inputs: AttentionInputs, options: AttentionOptions, lsh: LshOptions, job: Job): Promise<LshResult> {
       return withSession(inputs, async (session) => {
-        const parameters = session.configure(options, lsh);
+        const parameters = session.configureLsh(options, lsh);
         await runSession(session, 'lsh', job);
         return { ...session.result('lsh'), parameters, cost: session.cost() };
       });
