@@ -37,9 +37,8 @@ void OnlineTile::begin(const Problem& p, std::size_t batch, std::size_t head,
   query_ = query;
   first_ = first;
   rows_ = rows;
-  const float scale = static_cast<float>(p.scale * kLog2E);
   kernel_->pack_queries(p.inputs.query.row(batch, head, first), p.inputs.query.row_stride, query,
-                        rows, p.head_dim, scale, packed_queries_.data());
+                        rows, p.head_dim, p.scale * kLog2E, packed_queries_.data());
   const std::size_t padded = groups() * kernel_->group_rows;
   std::fill_n(o_.data(), padded * o_stride_, 0.0f);
   std::fill_n(maximum_.data(), padded, -std::numeric_limits<float>::infinity());

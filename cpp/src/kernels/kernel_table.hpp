@@ -35,9 +35,10 @@ struct KernelTable {
   void (*pack_values)(const float* x, std::size_t stride, const std::uint32_t* index,
                       std::size_t rows, std::size_t dim, float* packed);
 
-  /// Packs scale * x into query groups [ceil(rows / group_rows)][dim][group_rows], zero-padded.
+  /// Packs scale * x, rounded once, into query groups [ceil(rows / group_rows)][dim][group_rows],
+  /// zero-padded.
   void (*pack_queries)(const float* x, std::size_t stride, const std::uint32_t* index,
-                       std::size_t rows, std::size_t dim, float scale, float* packed);
+                       std::size_t rows, std::size_t dim, double scale, float* packed);
 
   /// s[r][c] = <q_r, k_c> for `groups` query groups and `keys` <= kKeyBlock keys; s has
   /// groups * group_rows rows of stride kKeyBlock. Columns keys .. round_up(keys, panel_width) are

@@ -14,10 +14,10 @@ inline const float* row_of(const float* x, std::size_t stride, const std::uint32
 /// Writes columns [begin, end) of `rows` rows to packed[t * kLanes + r], zero for the lanes left.
 template <std::size_t kLanes>
 void pack_transposed_scalar(const float* const (&source)[kLanes], std::size_t rows,
-                            std::size_t begin, std::size_t end, float scale, float* packed) {
+                            std::size_t begin, std::size_t end, double scale, float* packed) {
   for (std::size_t t = begin; t < end; ++t) {
     for (std::size_t r = 0; r < kLanes; ++r) {
-      packed[t * kLanes + r] = r < rows ? scale * source[r][t] : 0.0f;
+      packed[t * kLanes + r] = r < rows ? static_cast<float>(scale * source[r][t]) : 0.0f;
     }
   }
 }
@@ -54,7 +54,7 @@ void pack_keys(const float* x, std::size_t stride, const std::uint32_t* index, s
 
 template <class Arch>
 void pack_queries(const float* x, std::size_t stride, const std::uint32_t* index, std::size_t rows,
-                  std::size_t dim, float scale, float* packed) {
+                  std::size_t dim, double scale, float* packed) {
   constexpr std::size_t kGroupRows = RegisterTile<Arch>::kGroupRows;
   for (std::size_t first = 0; first < rows; first += kGroupRows) {
     const std::size_t count = rows - first < kGroupRows ? rows - first : kGroupRows;
