@@ -2,9 +2,8 @@
 // platform: everything it needs is passed in.
 import { nameOf, operationsOf } from './workloads.mjs';
 
-/** Each call is repeated for about so long, at least so often; the best counts. */
-const budgetMs = 700;
-const leastRuns = 3;
+/** A browser's clock has steps of 0.1 ms, so short calls are timed many at a time. */
+const leastTimedMs = 5;
 
 function makeData({ heads, length, headDim }) {
   let state = 1;
@@ -33,17 +32,16 @@ function errorOf(context, { query, key, value }, { heads, length, headDim, causa
       for (let t = 0; t < headDim; t++) {
         let expected = 0;
         for (let j = 0; j < visible; j++) expected += weights[j] * value[(h * length + j) * headDim + t];
-        worst = Math.max(worst, Math.abs(expected / sum - context[(h * length + i) * headDim + t]));
+        const difference = Math.abs(expected / sum - context[(h * length + i) * headDim + t]);
+        if (!(difference <= worst)) worst = difference; // NaN too
       }
     }
   }
   return worst;
 }
 
-/** Browsers round their clock to 0.1 ms, so short calls are timed many at a time. */
-const leastTimedMs = 5;
-
-async function bestSeconds(call) {
+/** Best seconds of a call that is repeated for about so long. */
+async function bestSeconds(call, budgetMs) {
   let calls = 1;
   const timeCalls = async () => {
     const before = performance.now();
@@ -55,51 +53,84 @@ async function bestSeconds(call) {
     calls *= 2;
     best = await timeCalls();
   }
-  const start = performance.now();
-  for (let run = 1; run < leastRuns || performance.now() - start < budgetMs; run++) {
-    best = Math.min(best, await timeCalls());
-    if (best > 4 * budgetMs) break;
+  // Twice at the least: a first call may come before the engine has optimised.
+  for (let spent = 0, run = 0; run < 2 || spent < budgetMs; run++) {
+    const ms = await timeCalls();
+    best = Math.min(best, ms);
+    spent += ms;
   }
   return best / calls / 1000;
 }
 
 /** GFLOP/s of the ceiling: a WebAssembly module that multiplies and adds in registers. */
 export async function ceilingGflops(bytes) {
-  const nothing = new Proxy({}, { get: () => () => 0 });
-  const { instance } = await WebAssembly.instantiate(bytes, { env: nothing, wasi_snapshot_preview1: nothing });
-  const run = instance.exports.heed_multiply_adds;
+  const exports = await instantiate(bytes);
   // Short calls first, until the engine has optimised the function.
-  for (let call = 0; call < 500; call++) run(1000);
+  for (let call = 0; call < 500; call++) exports.heed_multiply_adds(1000);
+  return bestRate(() => exports.heed_multiply_adds(5_000_000)) / 1e9;
+}
+
+/** Bytes a second that the ceiling module reads from memory, 64 MB at a time. */
+export async function readBandwidth(bytes) {
+  const exports = await instantiate(bytes);
+  exports.heed_read_floats();
+  return bestRate(() => 4 * exports.heed_read_floats());
+}
+
+async function instantiate(bytes) {
+  const nothing = new Proxy({}, { get: () => () => 0 });
+  return (await WebAssembly.instantiate(bytes, { env: nothing, wasi_snapshot_preview1: nothing })).instance.exports;
+}
+
+function bestRate(run) {
   let best = 0;
-  for (let call = 0; call < 12; call++) {
+  for (let call = 0; call < 10; call++) {
     const before = performance.now();
-    const operations = run(5_000_000);
-    best = Math.max(best, operations / (performance.now() - before) / 1e6);
+    const amount = run();
+    best = Math.max(best, (1000 * amount) / (performance.now() - before));
   }
   return best;
 }
 
+/** Beyond, a result is wrong and not worth timing. */
+const tolerance = 1e-4;
+
+/** The record of one variant; a wrong result is not timed. */
+async function measureVariant({ variant, call, memoryBytes }, data, workload, budgetMs) {
+  let error;
+  try {
+    error = errorOf(await call(), data, workload);
+  } catch (failure) {
+    return { variant, failure: String(failure).slice(0, 200) };
+  }
+  if (!(error < tolerance)) return { variant, error };
+  const seconds = await bestSeconds(call, budgetMs);
+  return { variant, error, seconds, gflops: operationsOf(workload) / seconds / 1e9, memoryBytes: memoryBytes?.() };
+}
+
 /**
- * peers: { name, ceiling?, prepare(workload, data) -> (() => Promise<Float32Array> | Float32Array) | undefined }.
- * Returns one record a workload and peer; a wrong result is not timed.
+ * peers: { name, ceiling?, prepare(workload, data) }, where prepare gives the variants of that peer for
+ * that workload: { variant?, call, release?, memoryBytes? }, none when it has nothing to show. Returns
+ * a record a workload and peer, that of its fastest variant.
  */
-export async function measure(workloads, peers, report) {
+export async function measure(workloads, peers, { budgetMs = 700, report = () => undefined } = {}) {
   const records = [];
   for (const workload of workloads) {
     const data = makeData(workload);
     for (const { name, ceiling, prepare } of peers) {
-      const call = await prepare(workload, data);
-      if (call === undefined) continue;
-      const record = { workload: nameOf(workload), peer: name };
-      const context = await Promise.resolve().then(call).catch((failure) => { record.failure = String(failure).slice(0, 200); });
-      const error = context === undefined ? Infinity : errorOf(context, data, workload);
-      record.error = context === undefined ? undefined : error;
-      if (error < 1e-4) {
-        const seconds = await bestSeconds(call);
-        record.milliseconds = seconds * 1000;
-        record.gflops = operationsOf(workload) / seconds / 1e9;
-        if (ceiling !== undefined) record.ofCeiling = record.gflops / ceiling;
+      const tried = [];
+      try {
+        for (const variant of await prepare(workload, data)) {
+          tried.push(await measureVariant(variant, data, workload, budgetMs));
+          await variant.release?.();
+        }
+      } catch (failure) {
+        tried.push({ failure: String(failure).slice(0, 200) });
       }
+      if (tried.length === 0) continue;
+      const best = tried.reduce((a, b) => ((b.gflops ?? 0) > (a.gflops ?? 0) ? b : a));
+      const record = { workload: nameOf(workload), peer: name, ...best };
+      if (ceiling !== undefined && best.gflops !== undefined) record.ofCeiling = best.gflops / ceiling;
       records.push(record);
       report(record);
     }
@@ -107,57 +138,20 @@ export async function measure(workloads, peers, report) {
   return records;
 }
 
-/** Attention in plain JavaScript: what a reader would write first. */
-export const plainJavaScript = {
-  name: 'plain JavaScript',
-  prepare({ heads, length, headDim, causal }, { query, key, value }) {
-    if (heads * length ** 2 > 2 ** 22) return undefined; // seconds, and nothing learnt
-    return () => {
-      const context = new Float32Array(query.length);
-      const weights = new Float64Array(length);
-      for (let h = 0; h < heads; h++) {
-        for (let i = 0; i < length; i++) {
-          const visible = causal ? i + 1 : length;
-          let maximum = -Infinity, sum = 0;
-          for (let j = 0; j < visible; j++) {
-            let dot = 0;
-            for (let t = 0; t < headDim; t++) dot += query[(h * length + i) * headDim + t] * key[(h * length + j) * headDim + t];
-            weights[j] = dot / Math.sqrt(headDim);
-            maximum = Math.max(maximum, weights[j]);
-          }
-          for (let j = 0; j < visible; j++) sum += weights[j] = Math.exp(weights[j] - maximum);
-          for (let j = 0; j < visible; j++) {
-            for (let t = 0; t < headDim; t++) context[(h * length + i) * headDim + t] += (weights[j] / sum) * value[(h * length + j) * headDim + t];
-          }
-        }
-      }
-      return context;
-    };
-  },
-};
-
-/** One binary of heed. */
-export function heedPeer(name, heed, ceiling) {
-  return {
-    name,
-    ceiling,
-    prepare({ heads, length, headDim, causal }, data) {
-      const inputs = { ...data, shape: { heads, queryLen: length, headDim } };
-      return () => heed.attention(inputs, { causal: causal ?? false }).context;
-    },
-  };
+/** One query against a long cache: bytes of keys and values read a second. */
+export async function decodeBandwidth(heed, { length, headDim }) {
+  const { query, key, value } = makeData({ heads: 1, length, headDim });
+  const cache = heed.keyValueCache({ headDim, capacity: length });
+  cache.append(key, value);
+  const request = { query: query.subarray(0, headDim) };
+  const seconds = await bestSeconds(() => cache.attend(request), 500);
+  cache.dispose();
+  return (2 * 4 * length * headDim) / seconds;
 }
 
-/** onnxruntime's opset-23 Attention; modelOf gives the bytes of a model for a workload. */
-export function onnxPeer(name, ort, modelOf) {
-  return {
-    name,
-    async prepare(workload, { query, key, value }) {
-      const { heads, length, headDim } = workload;
-      const session = await ort.InferenceSession.create(modelOf(workload), { executionProviders: ['wasm'] });
-      const tensor = (values) => new ort.Tensor('float32', values, [1, heads, length, headDim]);
-      const feeds = { query: tensor(query), key: tensor(key), value: tensor(value) };
-      return async () => (await session.run(feeds)).context.data;
-    },
-  };
+/** Seconds of a call with next to nothing to compute. */
+export async function callSeconds(heed) {
+  const one = new Float32Array(4);
+  const inputs = { query: one, key: one, value: one, shape: { queryLen: 1, headDim: 4 } };
+  return bestSeconds(() => heed.attention(inputs), 300);
 }

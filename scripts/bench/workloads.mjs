@@ -1,17 +1,11 @@
 // What the benchmarks compute: heads x length x head_dim, full and causal.
-export const workloads = [
-  { heads: 1, length: 16, headDim: 64 },
-  { heads: 1, length: 128, headDim: 64 },
-  { heads: 1, length: 256, headDim: 64 },
-  { heads: 8, length: 512, headDim: 64 },
-  { heads: 8, length: 1024, headDim: 64 },
-  { heads: 8, length: 1024, headDim: 64, causal: true },
-  { heads: 8, length: 1024, headDim: 32 },
-  { heads: 8, length: 1024, headDim: 128 },
-  { heads: 8, length: 2048, headDim: 64 },
-  { heads: 8, length: 2048, headDim: 64, causal: true },
-  { heads: 1, length: 8192, headDim: 64 },
-];
+const full = [
+  [1, 16, 64], [1, 128, 64], [1, 256, 64], [8, 512, 64], [8, 1024, 64], [8, 2048, 64], [1, 8192, 64], [1, 16384, 64],
+  [8, 1024, 32], [8, 1024, 80], [8, 1024, 96], [8, 1024, 128],
+].map(([heads, length, headDim]) => ({ heads, length, headDim, causal: false }));
+const causal = [[8, 1024, 64], [8, 2048, 64], [1, 16384, 64]].map(([heads, length, headDim]) => ({ heads, length, headDim, causal: true }));
+
+export const workloads = [...full, ...causal];
 
 export const nameOf = ({ heads, length, headDim, causal }) => `${heads}x${length}x${headDim}${causal ? ' causal' : ''}`;
 
