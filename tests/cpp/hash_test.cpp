@@ -17,9 +17,11 @@ struct Hashed {
 Hashed hash(const std::vector<float>& x, std::size_t rows, std::size_t dim,
             const std::vector<float>& rotation, std::size_t width) {
   Hashed out{std::vector<std::uint32_t>(rows, 0xdeadu), std::vector<float>(rows, NAN)};
-  MisalignedFloats from(x), by(rotation);
-  kernels::table().hash_rows(from.data(), dim, rows, dim, by.data(), width, out.bucket.data(),
-                             out.margin.data());
+  const auto& kernel = kernels::table();
+  MisalignedFloats from(x), by(rounded_up(width, kernel.panel_width) * dim);
+  kernel.pack_values(rotation.data(), width, nullptr, dim, width, by.data());
+  kernel.hash_rows(from.data(), dim, rows, dim, by.data(), width, out.bucket.data(),
+                   out.margin.data());
   return out;
 }
 

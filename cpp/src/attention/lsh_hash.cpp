@@ -46,40 +46,49 @@ Status LshHasher::prepare(std::size_t dim, std::size_t buckets, std::size_t firs
   factors_ = factor_buckets(buckets);
   dim_ = dim;
   first_round_ = first_round;
-  const std::size_t widths[2] = {factors_.first / 2, factors_.second / 2};
-  std::size_t total = 0;
-  if (!checked_product({dim, widths[0] + widths[1]}, round_size_) ||
-      !checked_product({round_size_, rounds}, total)) {
+  const std::size_t panel = kernels::table().panel_width;
+  std::size_t total = 0, dense_size = 0;
+  for (std::size_t factor = 0; factor < 2; ++factor) {
+    if (!checked_product({dim, round_up(width(factor), panel)}, factor_size_[factor])) {
+      return {ErrorCode::kOverflow, "buckets", std::to_string(buckets), "fewer buckets"};
+    }
+    dense_size = std::max(dense_size, dim * width(factor));
+  }
+  if (!checked_product({factor_size_[0] + factor_size_[1], rounds}, total)) {
     return {ErrorCode::kOverflow, "rounds", std::to_string(rounds), "fewer rounds or buckets"};
   }
   HEED_TRY(rotations_.allocate(total, "rotations"));
+  Buffer<float> dense;
+  HEED_TRY(dense.allocate(dense_size, "a rotation"));
   float* out = rotations_.data();
   for (std::size_t round = first_round; round < first_round + rounds; ++round) {
     for (std::size_t factor = 0; factor < 2; ++factor) {
-      const std::size_t count = dim * widths[factor];
-      for (std::size_t i = 0; i < count; ++i) *out++ = normal_draw(seed, 2 * round + factor, i);
+      const std::size_t count = dim * width(factor);
+      for (std::size_t i = 0; i < count; ++i) dense[i] = normal_draw(seed, 2 * round + factor, i);
+      kernels::table().pack_values(dense.data(), width(factor), nullptr, dim, width(factor), out);
+      out += factor_size_[factor];
     }
   }
   return {};
 }
 
 const float* LshHasher::rotation(std::size_t round, std::size_t factor) const {
-  return rotations_.data() + (round - first_round_) * round_size_ +
-         factor * dim_ * (factors_.first / 2);
+  const std::size_t before = (round - first_round_) * (factor_size_[0] + factor_size_[1]);
+  return rotations_.data() + before + factor * factor_size_[0];
 }
 
 void LshHasher::hash(const float* x, std::size_t stride, std::size_t rows, std::size_t round,
                      std::uint32_t* bucket, float* margin) const {
   const auto& kernel = kernels::table();
-  kernel.hash_rows(x, stride, rows, dim_, rotation(round, 0), factors_.first / 2, bucket, margin);
+  kernel.hash_rows(x, stride, rows, dim_, rotation(round, 0), width(0), bucket, margin);
   if (factors_.second == 1) return;
   constexpr std::size_t kBlock = 256;  // rows whose second hash waits on the stack
   std::uint32_t second[kBlock];
   float second_margin[kBlock];
   for (std::size_t r = 0; r < rows; r += kBlock) {
     const std::size_t count = std::min(kBlock, rows - r);
-    kernel.hash_rows(x + r * stride, stride, count, dim_, rotation(round, 1), factors_.second / 2,
-                     second, second_margin);
+    kernel.hash_rows(x + r * stride, stride, count, dim_, rotation(round, 1), width(1), second,
+                     second_margin);
     for (std::size_t i = 0; i < count; ++i) {
       bucket[r + i] += static_cast<std::uint32_t>(factors_.first) * second[i];
       margin[r + i] = std::min(margin[r + i], second_margin[i]);

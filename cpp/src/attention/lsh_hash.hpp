@@ -2,6 +2,7 @@
 // 2015).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -39,11 +40,17 @@ class LshHasher {
   std::size_t bytes() const { return rotations_.bytes(); }
 
  private:
+  /// Columns of a factor's rotation; 0 for a second factor of 1.
+  std::size_t width(std::size_t factor) const {
+    return (factor == 0 ? factors_.first : factors_.second) / 2;
+  }
   const float* rotation(std::size_t round, std::size_t factor) const;
 
-  Buffer<float> rotations_;  // [round][dim][first / 2] then [dim][second / 2]
+  Buffer<float>
+      rotations_;  // a round's [dim][width(0)], then its [dim][width(1)], as packed values
   BucketFactors factors_;
-  std::size_t dim_ = 0, first_round_ = 0, round_size_ = 0;
+  std::array<std::size_t, 2> factor_size_ = {};
+  std::size_t dim_ = 0, first_round_ = 0;
 };
 
 /// Stable counting sort: order[0 .. size) are the indices of `bucket` by (bucket, index). Every

@@ -1,83 +1,119 @@
 // Cross-polytope hashing with an explicit rotation matrix.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "kernels/kernel_table.hpp"
+#include "kernels/pack_impl.hpp"
 #include "kernels/simd.hpp"
 
 namespace heed::kernels {
 
-/// Columns of the rotation handled at once: 8 vectors of accumulators.
+/// The largest and second largest |y| of one vector so far, lane by lane, and the bucket of the
+/// largest: column c for +y_c, width + c for -y_c.
 template <class Arch>
-inline constexpr std::size_t kHashColumns = 8 * Floats<Arch>::size;
+struct HashLanes {
+  Floats<Arch> best, second;
+  Ints<Arch> bucket;
 
-/// y[c] = sum_t x[t] * rotation[t][c], multiply then add in the order of t.
-template <class Arch>
-inline void rotate(const float* x, std::size_t dim, const float* rotation, std::size_t width,
-                   std::size_t columns, float* y) {
+  void reset() {
+    best = second = Floats<Arch>(-std::numeric_limits<float>::infinity());
+    bucket = Ints<Arch>(std::numeric_limits<std::int32_t>::max());
+  }
+
+  /// Takes y of the columns `column`; those from `width` on are padding.
+  [[gnu::always_inline]] void take(Floats<Arch> y, Ints<Arch> column, Ints<Arch> width) {
+    using F = Floats<Arch>;
+    const auto real = xsimd::batch_bool_cast<float>(column < width);
+    const F size = xsimd::select(real, xsimd::abs(y), F(-1.0f));
+    const auto negative = xsimd::batch_bool_cast<std::int32_t>(y < F(0.0f));
+    const Ints<Arch> end = xsimd::select(negative, column + width, column);
+    // At a tie the smaller bucket wins: argmax takes the first.
+    const auto tie = (size == best) & xsimd::batch_bool_cast<float>(end < bucket);
+    const auto wins = (size > best) | tie;
+    second = xsimd::max(second, xsimd::min(best, size));
+    bucket = xsimd::select(xsimd::batch_bool_cast<std::int32_t>(wins), end, bucket);
+    best = xsimd::max(best, size);
+  }
+
+  /// Over all lanes.
+  void finish(std::size_t width, std::uint32_t& winner, float& margin) const {
+    constexpr std::size_t kWidth = Floats<Arch>::size;
+    float size[kWidth], runner_up[kWidth];
+    std::int32_t end[kWidth];
+    best.store_unaligned(size);
+    second.store_unaligned(runner_up);
+    bucket.store_unaligned(end);
+    std::size_t first = 0;
+    for (std::size_t i = 1; i < kWidth; ++i) {
+      if (size[i] > size[first] || (size[i] == size[first] && end[i] < end[first])) first = i;
+    }
+    float next = runner_up[first];
+    for (std::size_t i = 0; i < kWidth; ++i) {
+      next = std::max(next, i == first ? runner_up[i] : size[i]);
+    }
+    winner = static_cast<std::uint32_t>(end[first]);
+    // With one column the runner-up is the other end of the same axis.
+    margin = width == 1 ? 2 * size[first] : size[first] - next;
+  }
+};
+
+/// y[r][c] = sum over t, in order, of row[r][t] * panel[t][c], multiply then add: fused,
+/// instruction sets would give different bits.
+template <class Arch, class Take>
+[[gnu::always_inline]] inline void rotate_panel(
+    const float* const (&row)[RegisterTile<Arch>::kGroupRows], const float* panel, std::size_t dim,
+    Take take) {
+  using Shape = RegisterTile<Arch>;
   using F = Floats<Arch>;
-  constexpr std::size_t kWidth = F::size;
-  if (columns == kHashColumns<Arch>) {
-    F acc[8];
-    for (F& a : acc) a = F(0.0f);
-    for (std::size_t t = 0; t < dim; ++t) {
-      const F factor(x[t]);
-#pragma GCC unroll 8
-      for (std::size_t v = 0; v < 8; ++v) {
-        acc[v] = acc[v] + factor * F::load_unaligned(rotation + t * width + v * kWidth);
-      }
-    }
-    for (std::size_t v = 0; v < 8; ++v) acc[v].store_unaligned(y + v * kWidth);
-    return;
+  constexpr std::size_t kSums = Shape::kGroupRows * Shape::kPanelVectors;
+  F sum[kSums];
+  unroll<kSums>([&](auto i) __attribute__((always_inline)) { sum[i] = F(0.0f); });
+  for (std::size_t t = 0; t < dim; ++t, panel += Shape::kPanelWidth) {
+    F column[Shape::kPanelVectors];
+    unroll<Shape::kPanelVectors>([&](auto v) __attribute__((always_inline)) {
+      column[v] = F::load_unaligned(panel + v * Shape::kWidth);
+    });
+    unroll<Shape::kGroupRows>([&](auto r) __attribute__((always_inline)) {
+      const F factor(row[r][t]);
+      unroll<Shape::kPanelVectors>([&](auto v) __attribute__((always_inline)) {
+        constexpr std::size_t i = r * Shape::kPanelVectors + v;
+        sum[i] = sum[i] + factor * column[v];
+      });
+    });
   }
-  std::size_t c = 0;
-  for (; c + kWidth <= columns; c += kWidth) {
-    F acc(0.0f);
-    for (std::size_t t = 0; t < dim; ++t) {
-      acc = acc + F(x[t]) * F::load_unaligned(rotation + t * width + c);
-    }
-    acc.store_unaligned(y + c);
-  }
-  for (; c < columns; ++c) {
-    float acc = 0.0f;
-    for (std::size_t t = 0; t < dim; ++t) acc = acc + x[t] * rotation[t * width + c];
-    y[c] = acc;
-  }
+  unroll<kSums>([&](auto i) __attribute__((always_inline)) {
+    take(i / Shape::kPanelVectors, i % Shape::kPanelVectors * Shape::kWidth, sum[i]);
+  });
 }
 
 template <class Arch>
 void hash_rows(const float* x, std::size_t stride, std::size_t rows, std::size_t dim,
                const float* rotation, std::size_t width, std::uint32_t* bucket, float* margin) {
-  constexpr float kLowest = -std::numeric_limits<float>::infinity();
-  for (std::size_t r = 0; r < rows; ++r, x += stride) {
-    float best = kLowest, second = kLowest;
-    std::size_t best_column = 0;
-    bool best_negative = false;
-    for (std::size_t first = 0; first < width; first += kHashColumns<Arch>) {
-      const std::size_t columns =
-          width - first < kHashColumns<Arch> ? width - first : kHashColumns<Arch>;
-      float y[kHashColumns<Arch>];
-      rotate<Arch>(x, dim, rotation + first, width, columns, y);
-      for (std::size_t c = 0; c < columns; ++c) {
-        // |y| decides the axis and the sign the end of it. At a tie of +y and -y' the first of
-        // [y; -y] wins, which is the positive one.
-        const float magnitude = y[c] < 0 ? -y[c] : y[c];
-        const bool negative = y[c] < 0;
-        const bool wins = magnitude > best || (magnitude == best && best_negative && !negative);
-        if (wins) {
-          second = best;
-          best = magnitude;
-          best_column = first + c;
-          best_negative = negative;
-        } else if (magnitude > second) {
-          second = magnitude;
-        }
-      }
+  using Shape = RegisterTile<Arch>;
+  constexpr std::size_t kRows = Shape::kGroupRows;
+  std::int32_t counting[Shape::kWidth];
+  for (std::size_t i = 0; i < Shape::kWidth; ++i) counting[i] = static_cast<std::int32_t>(i);
+  const Ints<Arch> lane = Ints<Arch>::load_unaligned(counting);
+  const Ints<Arch> columns(static_cast<std::int32_t>(width));
+  for (std::size_t first = 0; first < rows; first += kRows) {
+    const std::size_t count = std::min(kRows, rows - first);
+    const float* row[kRows];
+    // The last group may be short: its last row fills it up.
+    for (std::size_t r = 0; r < kRows; ++r) row[r] = x + (first + std::min(r, count - 1)) * stride;
+    HashLanes<Arch> lanes[kRows];
+    for (HashLanes<Arch>& l : lanes) l.reset();
+    for (std::size_t c = 0; c < width; c += Shape::kPanelWidth) {
+      rotate_panel<Arch>(
+          row, rotation + c * dim, dim,
+          [&](std::size_t r, std::size_t offset, Floats<Arch> y) __attribute__((always_inline)) {
+            lanes[r].take(y, lane + Ints<Arch>(static_cast<std::int32_t>(c + offset)), columns);
+          });
     }
-    bucket[r] = static_cast<std::uint32_t>(best_negative ? width + best_column : best_column);
-    // With one column the runner-up is the other end of the same axis.
-    margin[r] = width == 1 ? 2 * best : best - second;
+    for (std::size_t r = 0; r < count; ++r) {
+      lanes[r].finish(width, bucket[first + r], margin[first + r]);
+    }
   }
 }
 

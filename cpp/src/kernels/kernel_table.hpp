@@ -77,9 +77,9 @@ struct KernelTable {
                           const std::uint32_t* key_code, std::uint32_t span);
 
   /// Cross-polytope hash (Andoni et al. 2015; Kitaev et al. 2020, section 2) of `rows` vectors:
-  /// with y = x R, R dense [dim][width], bucket = argmax([y; -y]), ties to the smaller index, and
-  /// margin = best - second best of the 2 width values. Every y is summed over dim in order,
-  /// multiply then add, so that every instruction set gives the same bits.
+  /// with y = x R, R [dim][width] packed by pack_values, bucket = argmax([y; -y]), ties to the
+  /// smaller index, and margin = best - second best of the 2 width values. Every y is summed over
+  /// dim in order, multiply then add, so that every instruction set gives the same bits.
   void (*hash_rows)(const float* x, std::size_t stride, std::size_t rows, std::size_t dim,
                     const float* rotation, std::size_t width, std::uint32_t* bucket, float* margin);
 };
