@@ -2,8 +2,7 @@
 //
 // speedup is against heed's own exact attention on the same data and thread in the same run (up to
 // 65,536; beyond, exact attention takes minutes). The exponent n^p of both is fitted at the end by
-// Google Benchmark's complexity. captured_mass is measured on 64 sampled queries. hash and sort are
-// shares of the time.
+// Google Benchmark's complexity. us/token grows with log n at the most.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -67,12 +66,12 @@ double exact_seconds(Clustered& data, const AttentionOptions& options) {
   return seconds_since(start);
 }
 
-void run(benchmark::State& state, bool causal) {
+void run(benchmark::State& state, bool causal, Rotation rotation) {
   const auto length = static_cast<std::size_t>(state.range(0));
   Clustered data(length);
   AttentionOptions options;
   options.causal = causal;
-  const LshOptions lsh = {.rounds = 4, .chunk = 64};
+  const LshOptions lsh = {.rounds = 4, .chunk = 64, .rotation = rotation};
   double spent = 0;
   for (auto _ : state) {
     const auto start = std::chrono::steady_clock::now();
@@ -90,15 +89,19 @@ void run(benchmark::State& state, bool causal) {
 }
 
 void register_all() {
-  for (const bool causal : {false, true}) {
-    benchmark::RegisterBenchmark(causal ? "lsh/causal" : "lsh/full",
-                                 [=](benchmark::State& state) { run(state, causal); })
-        ->RangeMultiplier(4)
-        ->Range(1024, 1 << 20)
-        ->Arg(2048)
-        ->Complexity()
-        ->Unit(benchmark::kMillisecond)
-        ->UseRealTime();
+  for (const auto& [name, rotation] :
+       {std::pair{"gaussian", Rotation::kGaussian}, {"hadamard", Rotation::kHadamard}}) {
+    for (const bool causal : {false, true}) {
+      benchmark::RegisterBenchmark(
+          (std::string("lsh/") + name + (causal ? "/causal" : "/full")).c_str(),
+          [=, rotation = rotation](benchmark::State& state) { run(state, causal, rotation); })
+          ->RangeMultiplier(4)
+          ->Range(1024, 1 << 20)
+          ->Arg(2048)
+          ->Complexity()
+          ->Unit(benchmark::kMillisecond)
+          ->UseRealTime();
+    }
   }
 }
 

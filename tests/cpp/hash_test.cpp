@@ -1,4 +1,5 @@
 // The cross-polytope hash kernel against the oracle, and against itself on other instruction sets.
+#include <bit>
 #include <catch2/catch_test_macros.hpp>
 
 #include "reference/lsh.hpp"
@@ -81,6 +82,79 @@ TEST_CASE("hash_rows gives the same bits on every instruction set") {
         REQUIRE(results[0].margin[r] == (width == 1 ? 2 * best : best - second));
       }
       for (const Hashed& other : results) REQUIRE(other == results[0]);
+    }
+  }
+}
+
+/// H D3 H D2 H D1 / size of each transform as a dense matrix [dim][width] in float64: Sylvester's
+/// definition, entry (i, j) of H being -1 to the number of bits i and j share.
+std::vector<float> hadamard_matrix(const std::vector<float>& signs, std::size_t size,
+                                   std::size_t dim, std::size_t width) {
+  const auto entry = [](std::size_t i, std::size_t j) {
+    return std::popcount(i & j) % 2 == 0 ? 1.0 : -1.0;
+  };
+  std::vector<float> matrix(dim * width);
+  for (std::size_t t = 0; t < dim; ++t) {
+    for (std::size_t first = 0, k = 0; first < width; first += size, ++k) {
+      std::vector<double> y(size, 0.0);
+      y[t] = 1;
+      for (std::size_t layer = 0; layer < 3; ++layer) {
+        std::vector<double> next(size, 0.0);
+        for (std::size_t i = 0; i < size; ++i) {
+          for (std::size_t j = 0; j < size; ++j) {
+            next[i] += entry(i, j) * signs[(3 * k + layer) * size + j] * y[j];
+          }
+        }
+        y = next;
+      }
+      for (std::size_t i = 0; i < std::min(size, width - first); ++i) {
+        matrix[t * width + first + i] = static_cast<float>(y[i] / static_cast<double>(size));
+      }
+    }
+  }
+  return matrix;
+}
+
+Hashed hash_hadamard(const std::vector<float>& x, std::size_t rows, std::size_t dim,
+                     const std::vector<float>& signs, std::size_t size, std::size_t width) {
+  Hashed out{std::vector<std::uint32_t>(rows, 0xdeadu), std::vector<float>(rows, NAN)};
+  MisalignedFloats from(x), by(signs), work(2 * size * kernels::table().panel_width);
+  kernels::table().hash_rows_hadamard(from.data(), dim, rows, dim, by.data(), size, width,
+                                      out.bucket.data(), out.margin.data(), work.data());
+  REQUIRE(work.guards_intact());
+  return out;
+}
+
+TEST_CASE("a Hadamard hash is the hash by the matrix that its signs and transforms make") {
+  reference::Random random(53);
+  for (const std::size_t dim : {1, 2, 3, 5, 8, 16, 20, 64, 100, 128}) {
+    const std::size_t size = std::bit_ceil(dim);
+    for (const std::size_t width : {std::size_t{1}, std::size_t{3}, size, 2 * size + 1}) {
+      constexpr std::size_t kRows = 37;
+      const std::size_t transforms = (width + size - 1) / size;
+      std::vector<float> signs(transforms * 3 * size);
+      for (float& sign : signs) sign = random.chance(0.5) ? 1.0f : -1.0f;
+      const auto x = random.normals(kRows * dim);
+      const auto matrix = hadamard_matrix(signs, size, dim, width);
+      std::vector<Hashed> results;
+      for (const char* const isa : available_instruction_sets()) {
+        const InstructionSetScope scope(isa);
+        results.push_back(hash_hadamard(x, kRows, dim, signs, size, width));
+      }
+      CAPTURE(dim, width);
+      for (const Hashed& other : results) REQUIRE(other == results[0]);
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const std::span<const float> row = std::span(x).subspan(r * dim, dim);
+        const auto want = reference::cross_polytope_hash(row, matrix, width);
+        double magnitude = 0;
+        for (const float v : row) magnitude += std::abs(static_cast<double>(v));
+        // Each of 3 log2(size) sums rounds; no value exceeds sqrt(size) times the vector's length.
+        const double rounding = static_cast<double>(3 * std::bit_width(size)) * 0x1p-24 *
+                                std::sqrt(static_cast<double>(size)) * magnitude;
+        CAPTURE(r, want.margin, results[0].margin[r]);
+        REQUIRE(std::abs(results[0].margin[r] - want.margin) <= 2 * rounding);
+        if (want.margin > 2 * rounding) REQUIRE(results[0].bucket[r] == want.bucket);
+      }
     }
   }
 }

@@ -159,5 +159,43 @@ TEST_CASE("the probability of a collision at a given angle is the published one"
   }
 }
 
+TEST_CASE("a Hadamard rotation lets vectors collide as often as a Gaussian one") {
+  constexpr std::size_t kDim = 64, kTrials = 3000, kVectors = 4;
+  constexpr double kCosines[] = {.5, .8, .9, .95};
+  reference::Random random(124);
+  for (const std::size_t buckets : {16, 64, 256}) {
+    double collisions[2][4] = {};
+    for (std::size_t trial = 0; trial < kTrials; ++trial) {
+      // x and a vector at each angle to it, in directions of their own.
+      std::vector<float> x = random.normals(kDim);
+      for (const double cosine : kCosines) {
+        const auto other = random.normals(kDim);
+        double size = 0, along = 0, rest = 0;
+        for (std::size_t t = 0; t < kDim; ++t) size += static_cast<double>(x[t]) * x[t];
+        for (std::size_t t = 0; t < kDim; ++t) along += static_cast<double>(x[t]) * other[t] / size;
+        for (std::size_t t = 0; t < kDim; ++t) rest += std::pow(other[t] - along * x[t], 2);
+        const double across = std::sqrt((1 - cosine * cosine) * size / rest);
+        for (std::size_t t = 0; t < kDim; ++t) {
+          x.push_back(static_cast<float>(cosine * x[t] + across * (other[t] - along * x[t])));
+        }
+      }
+      for (const Rotation rotation : {Rotation::kGaussian, Rotation::kHadamard}) {
+        std::vector<std::uint32_t> bucket(1 + kVectors);
+        require_ok(lsh_hash(x, 1 + kVectors, kDim, buckets, 7, trial, bucket, rotation));
+        for (std::size_t n = 0; n < kVectors; ++n) {
+          collisions[static_cast<std::size_t>(rotation)][n] += bucket[n + 1] == bucket[0];
+        }
+      }
+    }
+    for (std::size_t n = 0; n < kVectors; ++n) {
+      const double gaussian = collisions[0][n] / kTrials, hadamard = collisions[1][n] / kTrials;
+      CAPTURE(buckets, kCosines[n], gaussian, hadamard);
+      // Two estimates of one probability, and little for the finite rotation itself.
+      CHECK(std::abs(hadamard - gaussian) <
+            4 * std::sqrt(2 * gaussian * (1 - gaussian) / kTrials) + 0.01);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace heed::tests

@@ -41,7 +41,13 @@ const useInPage = `
     const client = await createClient();
     const inWorker = error((await client.attention(inputs)).context);
     client.dispose();
-    document.title = JSON.stringify({ inThread, inWorker, instructionSet: heed.instructionSet, worker: client.instructionSet });
+    const several = await createClient({ workers: 2 });
+    const long = { shape: { queryLen: 900, headDim: 32 } };
+    for (const [phase, name] of ['query', 'key', 'value'].entries()) long[name] = data(900 * 32, phase);
+    const whole = heed.attention(long).context;
+    const inWorkers = Math.max(...(await several.attention(long)).context.map((x, n) => Math.abs(x - whole[n])));
+    several.dispose();
+    document.title = JSON.stringify({ inThread, inWorker, inWorkers, instructionSet: heed.instructionSet, worker: client.instructionSet });
   } catch (failure) {
     document.title = JSON.stringify({ failure: String(failure), cause: String(failure.cause) });
   }
@@ -84,6 +90,7 @@ function assertWorks(title) {
   assert.equal(title.failure, undefined, `${title.failure} (${title.cause})`);
   assert.ok(title.inThread < 1e-6, `error in the page's thread: ${title.inThread}`);
   assert.ok(title.inWorker < 1e-6, `error in the worker: ${title.inWorker}`);
+  assert.ok(title.inWorkers < 1e-6, `difference of two workers: ${title.inWorkers}`);
   assert.equal(title.instructionSet, 'wasm-relaxed');
   assert.equal(title.worker, 'wasm-relaxed');
 }

@@ -71,10 +71,16 @@ bool attend_multi_head(const MultiHead& m, const Options& options) {
                             span_at<float>(m.logsumexp, query_rows * s.heads)}));
 }
 
+bool is_hadamard(const LshOptions& o) { return o.rotation == Rotation::kHadamard; }
+void set_hadamard(LshOptions& o, bool hadamard) {
+  o.rotation = hadamard ? Rotation::kHadamard : Rotation::kGaussian;
+}
+
 bool hash(std::size_t x, std::size_t rows, std::size_t dim, std::size_t buckets, std::uint64_t seed,
-          std::size_t round, std::size_t out) {
+          std::size_t round, bool hadamard, std::size_t out) {
   return keep(lsh_hash(span_at<const float>(x, rows * dim), rows, dim, buckets, seed, round,
-                       span_at<std::uint32_t>(out, rows)));
+                       span_at<std::uint32_t>(out, rows),
+                       hadamard ? Rotation::kHadamard : Rotation::kGaussian));
 }
 
 bool project(const Layer& l, std::size_t rows, std::size_t in, std::size_t out, std::size_t x,
@@ -138,6 +144,7 @@ EMSCRIPTEN_BINDINGS(heed) {
       .field("buckets", &LshOptions::buckets)
       .field("chunk", &LshOptions::chunk)
       .field("seed", &LshOptions::seed)
+      .field("hadamard", &is_hadamard, &set_hadamard)
       .field("sharedQueryKey", &LshOptions::shared_query_key)
       .field("trueBuckets", &LshOptions::true_buckets);
   value_object<LshCost>("LshCost")

@@ -12,6 +12,14 @@
 
 namespace heed {
 
+/// The random rotation of a hash.
+enum class Rotation {
+  kGaussian,  // independent standard normal entries (Kitaev et al. 2020): dim * buckets / 2
+              // products
+  kHadamard,  // signs and Walsh-Hadamard transforms (Andoni et al. 2015, section 6): for the same
+              // buckets a fraction of the work, on long sequences most of what hashing costs
+};
+
 /// How hashing chooses candidates for the exact softmax.
 ///
 /// In each round every vector x is hashed to argmax([xR; -xR]) with a random rotation R (section 2,
@@ -26,6 +34,7 @@ struct LshOptions {
   /// Vectors per chunk. 0: 2 * length / buckets as in the paper; 64 when buckets is 0 too.
   std::size_t chunk = 0;
   std::uint64_t seed = 0;
+  Rotation rotation = Rotation::kGaussian;
   /// Keys are the queries divided by their norms and `key` is ignored (section 2, "shared-QK").
   /// A row of norm below 1e-12 is divided by 1e-12. Implies exclude_self.
   bool shared_query_key = false;
@@ -129,9 +138,10 @@ class LshAttention {
 Status lsh_attention(const AttentionInputs& inputs, const AttentionOptions& options,
                      const LshOptions& lsh, const AttentionOutputs& outputs);
 
-/// Bucket of each row of x [rows, dim] for one seed and round: argmax([xR; -xR]) with R of
-/// Gaussian entries; more than 64 buckets are factorised into two independent argmaxes.
+/// Bucket of each row of x [rows, dim] for one seed and round: argmax([xR; -xR]) with a random
+/// rotation R; more than 64 buckets are factorised into two independent argmaxes.
 Status lsh_hash(std::span<const float> x, std::size_t rows, std::size_t dim, std::size_t buckets,
-                std::uint64_t seed, std::size_t round, std::span<std::uint32_t> out);
+                std::uint64_t seed, std::size_t round, std::span<std::uint32_t> out,
+                Rotation rotation = Rotation::kGaussian);
 
 }  // namespace heed

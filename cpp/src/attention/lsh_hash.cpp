@@ -1,6 +1,7 @@
 #include "attention/lsh_hash.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -41,54 +42,82 @@ Status check_buckets(std::size_t buckets) {
                        "an even number from 2 to 64, or a multiple of 4 up to 2^30");
 }
 
-Status LshHasher::prepare(std::size_t dim, std::size_t buckets, std::size_t first_round,
-                          std::size_t rounds, std::uint64_t seed) {
+Status LshHasher::prepare(std::size_t dim, std::size_t buckets, Rotation rotation,
+                          std::size_t first_round, std::size_t rounds, std::uint64_t seed) {
   factors_ = factor_buckets(buckets);
   dim_ = dim;
+  rotation_ = rotation;
   first_round_ = first_round;
+  transform_size_ = std::bit_ceil(dim);
   const std::size_t panel = kernels::table().panel_width;
-  std::size_t total = 0, dense_size = 0;
+  const bool gaussian = rotation == Rotation::kGaussian;
   for (std::size_t factor = 0; factor < 2; ++factor) {
-    if (!checked_product({dim, round_up(width(factor), panel)}, factor_size_[factor])) {
+    const bool fits =
+        gaussian ? checked_product({dim, round_up(width(factor), panel)}, factor_size_[factor])
+                 : checked_product({ceil_div(width(factor), transform_size_), 3, transform_size_},
+                                   factor_size_[factor]);
+    if (!fits) {
       return {ErrorCode::kOverflow, "buckets", std::to_string(buckets), "fewer buckets"};
     }
-    dense_size = std::max(dense_size, dim * width(factor));
   }
+  std::size_t total = 0;
   if (!checked_product({factor_size_[0] + factor_size_[1], rounds}, total)) {
     return {ErrorCode::kOverflow, "rounds", std::to_string(rounds), "fewer rounds or buckets"};
   }
   HEED_TRY(rotations_.allocate(total, "rotations"));
-  Buffer<float> dense;
-  HEED_TRY(dense.allocate(dense_size, "a rotation"));
+  HEED_TRY(
+      work_.allocate(gaussian ? dim * std::max(width(0), width(1)) : 2 * transform_size_ * panel,
+                     "work of hashing"));
   float* out = rotations_.data();
   for (std::size_t round = first_round; round < first_round + rounds; ++round) {
-    for (std::size_t factor = 0; factor < 2; ++factor) {
-      const std::size_t count = dim * width(factor);
-      for (std::size_t i = 0; i < count; ++i) dense[i] = normal_draw(seed, 2 * round + factor, i);
-      kernels::table().pack_values(dense.data(), width(factor), nullptr, dim, width(factor), out);
-      out += factor_size_[factor];
+    for (std::size_t factor = 0; factor < 2; ++factor, out += factor_size_[factor - 1]) {
+      if (gaussian) {
+        draw_matrix(seed, 2 * round + factor, width(factor), out);
+      } else {
+        draw_signs(seed, 2 * round + factor, {out, factor_size_[factor]});
+      }
     }
   }
   return {};
 }
 
-const float* LshHasher::rotation(std::size_t round, std::size_t factor) const {
-  const std::size_t before = (round - first_round_) * (factor_size_[0] + factor_size_[1]);
-  return rotations_.data() + before + factor * factor_size_[0];
+void LshHasher::draw_matrix(std::uint64_t seed, std::uint64_t stream, std::size_t columns,
+                            float* out) {
+  for (std::size_t i = 0; i < dim_ * columns; ++i) work_[i] = normal_draw(seed, stream, i);
+  kernels::table().pack_values(work_.data(), columns, nullptr, dim_, columns, out);
+}
+
+void LshHasher::draw_signs(std::uint64_t seed, std::uint64_t stream, std::span<float> out) {
+  constexpr std::uint64_t kSigns = std::uint64_t{1} << 32;  // apart from the matrices' streams
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = uniform_below(seed, kSigns + stream, i, 2) == 0 ? 1.0f : -1.0f;
+  }
+}
+
+void LshHasher::hash_factor(const float* x, std::size_t stride, std::size_t rows, std::size_t round,
+                            std::size_t factor, std::uint32_t* bucket, float* margin) {
+  const auto& kernel = kernels::table();
+  const float* const drawn = rotations_.data() +
+                             (round - first_round_) * (factor_size_[0] + factor_size_[1]) +
+                             factor * factor_size_[0];
+  if (rotation_ == Rotation::kGaussian) {
+    kernel.hash_rows(x, stride, rows, dim_, drawn, width(factor), bucket, margin);
+  } else {
+    kernel.hash_rows_hadamard(x, stride, rows, dim_, drawn, transform_size_, width(factor), bucket,
+                              margin, work_.data());
+  }
 }
 
 void LshHasher::hash(const float* x, std::size_t stride, std::size_t rows, std::size_t round,
-                     std::uint32_t* bucket, float* margin) const {
-  const auto& kernel = kernels::table();
-  kernel.hash_rows(x, stride, rows, dim_, rotation(round, 0), width(0), bucket, margin);
+                     std::uint32_t* bucket, float* margin) {
+  hash_factor(x, stride, rows, round, 0, bucket, margin);
   if (factors_.second == 1) return;
   constexpr std::size_t kBlock = 256;  // rows whose second hash waits on the stack
   std::uint32_t second[kBlock];
   float second_margin[kBlock];
   for (std::size_t r = 0; r < rows; r += kBlock) {
     const std::size_t count = std::min(kBlock, rows - r);
-    kernel.hash_rows(x + r * stride, stride, count, dim_, rotation(round, 1), width(1), second,
-                     second_margin);
+    hash_factor(x + r * stride, stride, count, round, 1, second, second_margin);
     for (std::size_t i = 0; i < count; ++i) {
       bucket[r + i] += static_cast<std::uint32_t>(factors_.first) * second[i];
       margin[r + i] = std::min(margin[r + i], second_margin[i]);
@@ -110,7 +139,8 @@ void sort_by_bucket(std::span<const std::uint32_t> bucket, std::size_t buckets,
 }
 
 Status lsh_hash(std::span<const float> x, std::size_t rows, std::size_t dim, std::size_t buckets,
-                std::uint64_t seed, std::size_t round, std::span<std::uint32_t> out) {
+                std::uint64_t seed, std::size_t round, std::span<std::uint32_t> out,
+                Rotation rotation) {
   HEED_TRY(check_buckets(buckets));
   if (dim == 0) return invalid_shape("dim", "0", "at least 1");
   std::size_t size = 0;
@@ -123,7 +153,7 @@ Status lsh_hash(std::span<const float> x, std::size_t rows, std::size_t dim, std
   float largest = 0;
   HEED_TRY(check_finite(dense(x, 1, 1, rows, dim), "x", largest));
   LshHasher hasher;
-  HEED_TRY(hasher.prepare(dim, buckets, round, 1, seed));
+  HEED_TRY(hasher.prepare(dim, buckets, rotation, round, 1, seed));
   Buffer<float> margin;
   HEED_TRY(margin.allocate(rows, "margins"));
   hasher.hash(x.data(), dim, rows, round, out.data(), margin.data());

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "core/buffer.hpp"
+#include "heed/lsh_attention.hpp"
 
 namespace heed {
 
@@ -32,25 +33,29 @@ Status check_buckets(std::size_t buckets);
 class LshHasher {
  public:
   /// The rotations of all rounds for vectors of `dim` floats. buckets must pass check_buckets().
-  Status prepare(std::size_t dim, std::size_t buckets, std::size_t first_round, std::size_t rounds,
-                 std::uint64_t seed);
+  Status prepare(std::size_t dim, std::size_t buckets, Rotation rotation, std::size_t first_round,
+                 std::size_t rounds, std::uint64_t seed);
   /// bucket[r] of `rows` vectors in a round; margin[r] is the smaller gap of the factors' argmaxes.
   void hash(const float* x, std::size_t stride, std::size_t rows, std::size_t round,
-            std::uint32_t* bucket, float* margin) const;
-  std::size_t bytes() const { return rotations_.bytes(); }
+            std::uint32_t* bucket, float* margin);
+  std::size_t bytes() const { return rotations_.bytes() + work_.bytes(); }
 
  private:
   /// Columns of a factor's rotation; 0 for a second factor of 1.
   std::size_t width(std::size_t factor) const {
     return (factor == 0 ? factors_.first : factors_.second) / 2;
   }
-  const float* rotation(std::size_t round, std::size_t factor) const;
+  void draw_matrix(std::uint64_t seed, std::uint64_t stream, std::size_t columns, float* out);
+  void draw_signs(std::uint64_t seed, std::uint64_t stream, std::span<float> out);
+  void hash_factor(const float* x, std::size_t stride, std::size_t rows, std::size_t round,
+                   std::size_t factor, std::uint32_t* bucket, float* margin);
 
-  Buffer<float>
-      rotations_;  // a round's [dim][width(0)], then its [dim][width(1)], as packed values
+  Buffer<float> rotations_;  // of a round: its first factor's, then its second's
+  Buffer<float> work_;
   BucketFactors factors_;
+  Rotation rotation_ = Rotation::kGaussian;
   std::array<std::size_t, 2> factor_size_ = {};
-  std::size_t dim_ = 0, first_round_ = 0;
+  std::size_t dim_ = 0, transform_size_ = 0, first_round_ = 0;
 };
 
 /// Stable counting sort: order[0 .. size) are the indices of `bucket` by (bucket, index). Every

@@ -87,7 +87,7 @@ Status LshAttention::State::resolve(const AttentionInputs& inputs, const Attenti
 Status LshAttention::State::allocate() {
   const Problem& p = problem;
   const std::size_t panel = kernels::table().panel_width;
-  HEED_TRY(hasher.prepare(p.head_dim, lsh.buckets, 0, lsh.rounds, lsh.seed));
+  HEED_TRY(hasher.prepare(p.head_dim, lsh.buckets, lsh.rotation, 0, lsh.rounds, lsh.seed));
   HEED_TRY(queries.allocate(p.batch * p.heads, lsh.rounds, p.query_len, "query buckets"));
   if (!lsh.shared_query_key) {
     // Without queries no key is hashed.

@@ -82,6 +82,16 @@ struct KernelTable {
   /// dim in order, multiply then add, so that every instruction set gives the same bits.
   void (*hash_rows)(const float* x, std::size_t stride, std::size_t rows, std::size_t dim,
                     const float* rotation, std::size_t width, std::uint32_t* bucket, float* margin);
+
+  /// The same with pseudo-random rotations (Andoni et al. 2015, section 6): y is made of the first
+  /// `width` outputs of as many transforms H D3 H D2 H D1 x / size as it takes, x padded with zeros
+  /// to `size`, a power of two >= dim; H is the Walsh-Hadamard matrix, and signs
+  /// [transforms][3][size] are the diagonals of D, +1 or -1. y is as large as with a rotation of
+  /// standard normal numbers. Sums alone, in one order: the same bits on every instruction set.
+  /// work holds 2 * size * panel_width floats.
+  void (*hash_rows_hadamard)(const float* x, std::size_t stride, std::size_t rows, std::size_t dim,
+                             const float* signs, std::size_t size, std::size_t width,
+                             std::uint32_t* bucket, float* margin, float* work);
 };
 
 /// The table in use. Chosen at the first call as the best the machine has.

@@ -1,6 +1,7 @@
 // Binds every kernel of one instruction set into its table. Included by the files in isa/ only.
 #pragma once
 
+#include "kernels/hadamard_impl.hpp"
 #include "kernels/hash_impl.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/pack_impl.hpp"
@@ -30,6 +31,7 @@ constexpr KernelTable make_table(const char* name) {
       .exp2_shifted = exp2_shifted<Arch>,
       .hide_code_range = hide_code_range<Arch>,
       .hash_rows = hash_rows<Arch>,
+      .hash_rows_hadamard = hash_rows_hadamard<Arch>,
   };
 }
 

@@ -37,7 +37,7 @@ describe('tensorInputs', () => {
 describe('options of the core', () => {
   it('leave out what the core is to choose', () => {
     expect(attentionOptions(defaultSettings, shape)).toEqual({ causal: false, softCap: 0 });
-    expect(lshOptions(defaultSettings)).toEqual({ rounds: 4, seed: 0, sharedQueryKey: false, trueBuckets: false });
+    expect(lshOptions(defaultSettings)).toEqual({ rounds: 4, seed: 0, rotation: 'gaussian', sharedQueryKey: false, trueBuckets: false });
   });
 
   it('hide positions in every batch and refuse those that are not there', () => {

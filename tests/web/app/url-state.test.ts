@@ -20,7 +20,7 @@ const wishes: fc.Arbitrary<Wish> = fc.record({
   )),
   settings: fc.record({
     causal: fc.boolean(), scale: maybe(finite), windowLeft: maybe(count), windowRight: maybe(count), softCap: finite, hidden,
-    rounds: count, buckets: maybe(count), chunk: maybe(count), seed: count, shared: fc.boolean(), trueBuckets: fc.boolean(),
+    rounds: count, buckets: maybe(count), chunk: maybe(count), seed: count, rotation: fc.constantFrom('gaussian', 'hadamard'), shared: fc.boolean(), trueBuckets: fc.boolean(),
   }),
   look: fc.record({
     head: count, batch: count, reduction: fc.constantFrom('peak' as const, 'mean' as const), transform: fc.constantFrom('linear' as const, 'log' as const),

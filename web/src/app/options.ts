@@ -33,6 +33,7 @@ export function lshOptions(settings: Settings): LshOptions {
   return {
     rounds: settings.rounds,
     seed: settings.seed,
+    rotation: settings.rotation,
     sharedQueryKey: settings.shared,
     trueBuckets: settings.trueBuckets,
     ...(settings.buckets !== null && { buckets: settings.buckets }),

@@ -1,6 +1,6 @@
 // Everything the page knows, as plain data, and the one function that changes it. No DOM, no worker.
 
-import type { AttentionInputs, LshCost, LshParameters, LshQuality, LshStructure, CellArithmetic, WeightKind } from '../core/types.ts';
+import type { AttentionInputs, LshCost, LshParameters, LshQuality, LshStructure, CellArithmetic, Rotation, WeightKind } from '../core/types.ts';
 import type { CellIndex, View } from '../model/view.ts';
 import type { Transform } from '../model/color-scale.ts';
 import type { Reduction } from '../model/tile-pyramid.ts';
@@ -27,6 +27,7 @@ export interface Settings {
   readonly buckets: number | null;
   readonly chunk: number | null;
   readonly seed: number;
+  readonly rotation: Rotation;
   readonly shared: boolean;
   readonly trueBuckets: boolean;
 }
@@ -127,7 +128,7 @@ export interface State {
 
 export const defaultSettings: Settings = {
   causal: false, scale: null, windowLeft: null, windowRight: null, softCap: 0, hidden: [],
-  rounds: 4, buckets: null, chunk: null, seed: 0, shared: false, trueBuckets: false,
+  rounds: 4, buckets: null, chunk: null, seed: 0, rotation: 'gaussian', shared: false, trueBuckets: false,
 };
 
 export const defaultLook: Look = {

@@ -88,7 +88,7 @@ const settingsTable: Table<Settings> = {
   windowLeft: ['left', optional(count)], windowRight: ['right', optional(count)],
   softCap: ['cap', number], hidden: ['hide', positions],
   rounds: ['rounds', count], buckets: ['buckets', optional(count)], chunk: ['chunk', optional(count)],
-  seed: ['seed', count], shared: ['shared', flag], trueBuckets: ['true-buckets', flag],
+  seed: ['seed', count], rotation: ['rotation', oneOf('gaussian', 'hadamard')], shared: ['shared', flag], trueBuckets: ['true-buckets', flag],
 };
 
 const lookTable: Table<Look> = {

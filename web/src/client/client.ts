@@ -6,7 +6,7 @@ import { HeedError } from '../core/errors.ts';
 import { disposeKey } from '../core/dispose.ts';
 import type { Session } from '../core/session.ts';
 import type {
-  AttentionInputs, AttentionOptions, AttentionResult, Candidates, CellArithmetic, InitOptions, Linear, LshCost, LshOptions, LshParameters,
+  AttentionInputs, AttentionOptions, AttentionResult, Candidates, CellArithmetic, HashOptions, InitOptions, Linear, LshCost, LshOptions, LshParameters,
   LshQuality, LshResult, LshStructure, Mechanism, MultiHeadInputs, MultiHeadResult, Tile, TileRequest, WeightKind,
 } from '../core/types.ts';
 import { Bridge } from './bridge.ts';
@@ -140,7 +140,7 @@ export class HeedClient {
     return this.#pool.home.call('linear', [x, layer, sizes]);
   }
 
-  hash(x: Float32Array, dim: number, options: { readonly buckets: number; readonly seed?: number | bigint; readonly round?: number }): Promise<Uint32Array<ArrayBuffer>> {
+  hash(x: Float32Array, dim: number, options: HashOptions): Promise<Uint32Array<ArrayBuffer>> {
     return this.#pool.home.call('hash', [x, dim, options]);
   }
 

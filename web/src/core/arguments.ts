@@ -3,7 +3,7 @@
 import type { LshOptions as ModuleLshOptions, Options, Problem } from './generated/heed.mjs';
 import { HeedError } from './errors.ts';
 import type { HeapScope } from './heap.ts';
-import type { AttentionInputs, AttentionOptions, AttentionShape, Broadcast, LshOptions, WeightKind } from './types.ts';
+import type { AttentionInputs, AttentionOptions, AttentionShape, Broadcast, LshOptions, Rotation, WeightKind } from './types.ts';
 
 export type FullShape = Required<AttentionShape>;
 
@@ -202,6 +202,14 @@ export function checkSeed(seed: number | bigint, field: string): bigint {
   return BigInt(seed);
 }
 
+/** Whether a rotation is the fast one. */
+export function isHadamard(rotation: Rotation = 'gaussian'): boolean {
+  if (rotation !== 'gaussian' && rotation !== 'hadamard') {
+    throw new HeedError({ code: 'invalid-value', field: 'rotation', received: String(rotation), expected: '"gaussian" or "hadamard"' });
+  }
+  return rotation === 'hadamard';
+}
+
 export function moduleLshOptions(lsh: LshOptions): ModuleLshOptions {
   checkObject(lsh, 'lsh');
   return {
@@ -209,6 +217,7 @@ export function moduleLshOptions(lsh: LshOptions): ModuleLshOptions {
     buckets: checkCount(lsh.buckets ?? 0, 'buckets'),
     chunk: checkCount(lsh.chunk ?? 0, 'chunk'),
     seed: checkSeed(lsh.seed ?? 0, 'seed'),
+    hadamard: isHadamard(lsh.rotation),
     sharedQueryKey: checkBoolean(lsh.sharedQueryKey ?? false, 'sharedQueryKey'),
     trueBuckets: checkBoolean(lsh.trueBuckets ?? false, 'trueBuckets'),
   };

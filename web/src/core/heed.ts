@@ -1,13 +1,13 @@
 // The facade over one instance of the WebAssembly module: typed arguments in, copies out.
 
-import { checkArray, checkCount, checkObject, checkSeed, fullShape, moduleLshOptions, outputSizes, placeOptions, placeProblem } from './arguments.ts';
+import { checkArray, checkCount, checkObject, checkSeed, fullShape, isHadamard, moduleLshOptions, outputSizes, placeOptions, placeProblem } from './arguments.ts';
 import { HeedError } from './errors.ts';
 import { check, readFloats, readResult, readUints, scoped } from './heap.ts';
 import type { HeapScope, HeedModule } from './heap.ts';
 import { KeyValueCache } from './key-value-cache.ts';
 import { Session } from './session.ts';
 import type {
-  AttentionInputs, AttentionOptions, AttentionResult, CacheShape, Linear, LshOptions, LshResult, MultiHeadInputs, MultiHeadResult,
+  AttentionInputs, AttentionOptions, AttentionResult, CacheShape, HashOptions, Linear, LshOptions, LshResult, MultiHeadInputs, MultiHeadResult,
 } from './types.ts';
 
 export class Heed {
@@ -113,7 +113,7 @@ export class Heed {
   }
 
   /** Bucket of each row of x [rows, dim] in one round: argmax([xR; -xR]) (Kitaev et al. 2020, section 2). */
-  hash(x: Float32Array, dim: number, options: { readonly buckets: number; readonly seed?: number | bigint; readonly round?: number }): Uint32Array<ArrayBuffer> {
+  hash(x: Float32Array, dim: number, options: HashOptions): Uint32Array<ArrayBuffer> {
     checkCount(dim, 'dim', 1);
     checkObject(options, 'options');
     const rows = Math.floor(checkObject(x, 'x').length / dim);
@@ -122,7 +122,7 @@ export class Heed {
       const source = scope.floats(x, 'x');
       const result = scope.allocate(rows, 'buckets');
       const seed = checkSeed(options.seed ?? 0, 'seed');
-      check(this.#module, this.#module.hash(source, rows, dim, checkCount(options.buckets, 'buckets'), seed, checkCount(options.round ?? 0, 'round'), result));
+      check(this.#module, this.#module.hash(source, rows, dim, checkCount(options.buckets, 'buckets'), seed, checkCount(options.round ?? 0, 'round'), isHadamard(options.rotation), result));
       return readUints(this.#module, result, rows);
     });
   }

@@ -49,6 +49,8 @@ export interface AttentionOptions {
   readonly bias?: Broadcast<Float32Array>;
 }
 
+export type Rotation = 'gaussian' | 'hadamard';
+
 /** How hashing chooses candidates (Kitaev et al. 2020); see cpp/include/heed/lsh_attention.hpp. */
 export interface LshOptions {
   /** Default 4. */
@@ -59,10 +61,20 @@ export interface LshOptions {
   readonly chunk?: number;
   /** 0 <= seed < 2^64; numbers must be safe integers. Default 0. */
   readonly seed?: number | bigint;
+  /** The random rotation of a hash: dense Gaussian (default), or signs and Walsh-Hadamard transforms, which cost a fraction of it on long sequences. */
+  readonly rotation?: Rotation;
   /** Keys are the queries divided by their norms; `key` is ignored. */
   readonly sharedQueryKey?: boolean;
   /** Candidates are the keys of the query's own bucket, so that causality is exact. */
   readonly trueBuckets?: boolean;
+}
+
+/** One round of hashing. */
+export interface HashOptions {
+  readonly buckets: number;
+  readonly seed?: number | bigint;
+  readonly round?: number;
+  readonly rotation?: Rotation;
 }
 
 /** context [batch, heads, queryLen, valueDim]; logsumexp [batch, heads, queryLen], natural, -Infinity for a query that sees no key. */

@@ -67,6 +67,7 @@ function hashFields({ results, wish: { settings } }: State, set: Set): TemplateR
       ${numberField({ name: 'seed', label: 'Seed', value: settings.seed, min: 0, change: orDefault('seed', set) })}
     </div>
     <button type="button" class="next-seed" @click=${() => set({ seed: settings.seed + 1 })}>Next seed</button>
+    ${checkField('hadamard', 'Fast rotation: signs and Hadamard transforms', settings.rotation === 'hadamard', (fast) => set({ rotation: fast ? 'hadamard' : 'gaussian' }))}
     ${checkField('shared', 'Shared QK: keys are the normalised queries', settings.shared, (shared) => set({ shared }))}
     ${checkField('trueBuckets', 'True buckets: the whole bucket, no chunks', settings.trueBuckets, (trueBuckets) => set({ trueBuckets }))}`;
 }
