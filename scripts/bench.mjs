@@ -3,7 +3,8 @@
 //   usage: npm run bench -- [HOST...] [--only=REGEX] [--peers=REGEX] [--quick] [--write-docs]
 //
 //   HOST          chromium (one thread), chromium-2 (two workers or threads, cross-origin isolated),
-//                 native (cpp/bench beside onnxruntime-node); all of them when none is given
+//                 node (the package in Node, one thread), native (cpp/bench beside onnxruntime-node);
+//                 all of them when none is given
 //   --only        workloads whose name matches, for instance 8x1024x64
 //   --peers       peers whose name matches
 //   --quick       short timings, to see that all works
@@ -18,11 +19,17 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { inChromium } from './bench/chromium.mjs';
 import { inNative } from './bench/native.mjs';
+import { inNode } from './bench/node.mjs';
 import { line, summary, table } from './bench/report.mjs';
 import { nameOf, workloads } from './bench/workloads.mjs';
 
 const root = join(import.meta.dirname, '..');
-const hosts = { chromium: (run) => inChromium(root, 1, run), 'chromium-2': (run) => inChromium(root, 2, run), native: (run) => inNative(root, run) };
+const hosts = {
+  chromium: (run) => inChromium(root, 1, run),
+  'chromium-2': (run) => inChromium(root, 2, run),
+  node: (run) => inNode(root, run),
+  native: (run) => inNative(root, run),
+};
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -47,7 +54,8 @@ for (const host of positionals.length > 0 ? positionals : Object.keys(hosts)) {
 const folder = join(root, 'build/bench');
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'bench.json'), `${JSON.stringify({ machine: cpus()[0]?.model, date: new Date().toISOString(), results }, null, 2)}\n`);
-const tables = Object.entries(results).map(([host, result]) => table(host, result)).join('\n');
+const machine = `Measured on ${cpus().length} cores of: ${cpus()[0]?.model}, on ${new Date().toISOString().slice(0, 10)}.\n\n`;
+const tables = machine + Object.entries(results).map(([host, result]) => table(host, result)).join('\n');
 writeFileSync(join(folder, 'bench.md'), tables);
 if (options['write-docs']) {
   const path = join(root, 'web/docs/benchmarks.md');

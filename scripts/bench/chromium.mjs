@@ -1,19 +1,8 @@
 // Runs the benchmark's page in Chromium, served by Vite from the checkout.
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildCeilings } from './ceilings.mjs';
 import { attentionModels } from './onnx-model.mjs';
 import { nameOf } from './workloads.mjs';
-
-/** The ceiling modules, built from cpp/bench with the presets of the library. */
-function buildCeilings(root) {
-  const build = (preset) => {
-    execFileSync('cmake', ['--preset', preset, '-DHEED_BUILD_BENCH=ON'], { cwd: root, stdio: 'ignore' });
-    execFileSync('cmake', ['--build', '--preset', preset, '--target', 'heed_ceiling'], { cwd: root, stdio: 'ignore' });
-    return readFileSync(join(root, `build/${preset}/cpp/bench/heed_ceiling.wasm`));
-  };
-  return { simd128: build('wasm'), relaxed: build('wasm-relaxed') };
-}
 
 /** Sharing out pays from here on. */
 const severalThreads = /^(8x(1024|2048)x64|1x(8192|16384)x64)/;
@@ -33,7 +22,7 @@ export async function inChromium(root, threads, { workloads, peers, budgetMs, re
   try {
     const page = await browser.newPage();
     page.on('console', (message) => { if (message.text().startsWith('{')) report(JSON.parse(message.text())); });
-    page.on('response', (response) => { if (!response.ok()) console.error(response.status(), response.url()); });
+    page.on('response', (response) => { if (response.status() >= 400) console.error(response.status(), response.url()); });
     page.on('pageerror', (failure) => console.error(String(failure)));
     await page.goto(`${server.resolvedUrls.local[0]}scripts/bench/page.html`);
     await page.waitForFunction(() => globalThis.runBenchmark !== undefined);
