@@ -30,7 +30,7 @@ export function summary({ records, decode, callMicroseconds }) {
       return [`${own} is ${least.ratio.toFixed(2)} (${least.workload}) to ${most.ratio.toFixed(2)} (${most.workload}) times ${peer}${causal ? ', causal' : ''}`];
     });
   });
-  if (decode !== undefined) lines.push(`decoding, one query against 16384 keys: ${(decode.bytesPerSecond / 1e9).toFixed(1)} GB/s, ${percent(decode.ofRead)} of reading memory`);
+  if (decode !== undefined) lines.push(`decoding, one query against 16384 keys: ${(decode.bytesPerSecond / 1e9).toFixed(1)} GB/s, ${percent(decode.ofRead)} of reading memory (8 MB of keys and values, which a large cache may hold)`);
   if (callMicroseconds !== undefined) lines.push(`a call with one query and one key: ${callMicroseconds.toFixed(1)} microseconds`);
   return lines.join('\n');
 }

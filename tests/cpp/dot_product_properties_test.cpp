@@ -187,7 +187,7 @@ TEST_CASE("slices of any size give the bits of one go and progress grows to 1") 
 TEST_CASE("any number of threads gives the bits of one") {
   const char* const isa = any_instruction_set();
   const InstructionSetScope scope(isa);
-  for (const Sizes& sizes : {Sizes{2, 4, 2, 200, 290, 8, 8}, Sizes{1, 1, 1, 700, 700, 16, 5},
+  for (const Sizes& sizes : {Sizes{2, 4, 2, 1500, 1590, 32, 32}, Sizes{1, 1, 1, 700, 700, 160, 5},
                              Sizes{1, 3, 1, 2, 50, 8, 8}, Sizes{1, 2, 2, 0, 9, 8, 8}}) {
     for (const double spread : {1.0, 1e37}) {
       reference::Random random(97);

@@ -81,9 +81,10 @@ Status attention(const AttentionInputs& inputs, const AttentionOptions& options,
                  const AttentionOutputs& outputs);
 
 #if !defined(__EMSCRIPTEN__)
-/// The same by `threads` threads, 1 to 1024, the caller's among them; rows are shared out by their
-/// visible pairs, and the result has the same bits for any number. Each thread needs the working
-/// memory of one. In WebAssembly several workers do this instead.
+/// The same by `threads` threads, 1 to 1024, the caller's among them, fewer where one more would
+/// cost more than it saves; rows are shared out by their visible pairs, and the result has the same
+/// bits for any number. Each thread needs the working memory of one. In WebAssembly several workers
+/// do this instead.
 Status attention(const AttentionInputs& inputs, const AttentionOptions& options,
                  const AttentionOutputs& outputs, std::size_t threads);
 #endif

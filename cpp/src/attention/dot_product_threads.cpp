@@ -1,5 +1,7 @@
 // Exact attention by several threads: each takes a run of rows of about equal cost and packs the
 // keys it needs for itself, so that threads share nothing but inputs and outputs.
+#include <algorithm>
+#include <cmath>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -11,10 +13,12 @@ namespace heed {
 namespace {
 
 constexpr std::size_t kMostThreads = 1024;
+/// Multiply-adds below which a thread costs more to start than it saves: about 0.1 ms of one.
+constexpr double kLeastOfThread = 8e6;
 
-/// Cuts batch * heads * query_len rows into at most `parts` runs of about the same number of
+/// Cuts batch * heads * query_len rows into at most `most_parts` runs of about the same number of
 /// visible pairs, at multiples of `unit` rows of a head.
-std::vector<Range> split_rows(const Problem& p, std::size_t parts, std::size_t unit) {
+std::vector<Range> split_rows(const Problem& p, std::size_t most_parts, std::size_t unit) {
   const std::size_t sequences = p.batch * p.heads;
   std::vector<double> pairs;  // of each unit of one head; all heads are alike
   double of_head = 0;
@@ -28,6 +32,8 @@ std::vector<Range> split_rows(const Problem& p, std::size_t parts, std::size_t u
   }
   std::vector<Range> runs;
   const double total = of_head * static_cast<double>(sequences);
+  const double worthwhile = total * static_cast<double>(p.head_dim + p.value_dim) / kLeastOfThread;
+  const double parts = std::floor(std::clamp(worthwhile, 1.0, static_cast<double>(most_parts)));
   double taken = 0;
   std::size_t begin = 0;
   for (std::size_t sequence = 0; sequence < sequences; ++sequence) {
@@ -35,9 +41,9 @@ std::vector<Range> split_rows(const Problem& p, std::size_t parts, std::size_t u
       const std::size_t end = sequence * p.query_len + std::min((u + 1) * unit, p.query_len);
       taken += pairs[u];
       const bool last = end == sequences * p.query_len;
-      const double due = total * static_cast<double>(runs.size() + 1) / static_cast<double>(parts);
+      const double due = total * static_cast<double>(runs.size() + 1) / parts;
       // Half a unit early is as near as half a unit late.
-      if (last || (taken + pairs[u] / 2 > due && runs.size() + 1 < parts)) {
+      if (last || (taken + pairs[u] / 2 > due && static_cast<double>(runs.size() + 1) < parts)) {
         runs.push_back({begin, end});
         begin = end;
       }
