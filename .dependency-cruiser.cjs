@@ -8,7 +8,9 @@ const layers = {
   marks: ['core', 'model'],
   'tensor-file': [],
   text: ['core'],
-  app: ['core', 'client', 'model', 'marks', 'tensor-file', 'text'],
+  explore: ['core', 'client', 'model', 'marks', 'tensor-file', 'text'],
+  element: ['core', 'client', 'model', 'marks', 'tensor-file', 'text', 'explore'],
+  app: ['core', 'client', 'model', 'marks', 'tensor-file', 'text', 'explore'],
 };
 
 module.exports = {

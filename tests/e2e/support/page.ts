@@ -16,6 +16,8 @@ export async function openPage(page: Page, hash = ''): Promise<void> {
 
 /** The figures are there, nothing is being computed, and the pictures belong to them. */
 export async function ready(page: Page): Promise<void> {
+  // The page draws what has changed in its next frame.
+  await page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
   await expect(page.locator('.pictures')).toHaveAttribute('aria-busy', 'false');
   await expect(page.locator('.pictures')).toHaveAttribute('data-stale', 'false');
 }

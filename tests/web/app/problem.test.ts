@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { attentionOptions, exactKey, lshOptions, qualitySample } from '../../../web/src/app/options.ts';
-import { metadataTokens } from '../../../web/src/app/samples.ts';
-import { defaultSettings } from '../../../web/src/app/state.ts';
-import type { Problem } from '../../../web/src/app/state.ts';
-import { tensorInputs } from '../../../web/src/app/tensor-problem.ts';
+import { attentionOptions, exactKey, lshOptions, qualitySample } from '../../../web/src/explore/options.ts';
+import { metadataTokens } from '../../../web/src/explore/tensor-problem.ts';
+import { defaultSettings } from '../../../web/src/explore/problem.ts';
+import type { Problem } from '../../../web/src/explore/problem.ts';
+import { tensorInputs } from '../../../web/src/explore/tensor-problem.ts';
 
 const tensor = (name: string, ...shape: number[]) => ({ name, shape, data: Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => i) });
 const shape = { batch: 2, heads: 1, kvHeads: 1, queryLen: 3, keyLen: 4, headDim: 16, valueDim: 1 };

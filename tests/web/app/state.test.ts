@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { initialState, isDark, update } from '../../../web/src/app/state.ts';
-import type { Action, Problem, State } from '../../../web/src/app/state.ts';
+import type { Action, State } from '../../../web/src/app/state.ts';
+import type { Problem } from '../../../web/src/explore/problem.ts';
 import { makeStore } from '../../../web/src/app/store.ts';
 
 const shape = { batch: 1, heads: 2, kvHeads: 2, queryLen: 4, keyLen: 5, headDim: 3, valueDim: 3 };

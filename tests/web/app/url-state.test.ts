@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultLook, defaultSettings, defaultText } from '../../../web/src/app/state.ts';
+import { defaultLook, defaultText } from '../../../web/src/app/state.ts';
+import { defaultSettings } from '../../../web/src/explore/problem.ts';
 import type { Input, Wish } from '../../../web/src/app/state.ts';
 import { fitsInLink, maxTextInLink, positions, readWish, writeWish } from '../../../web/src/app/url-state.ts';
 

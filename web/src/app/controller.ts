@@ -3,11 +3,12 @@
 
 import { HeedError } from '../core/errors.ts';
 import type { CellIndex } from '../model/view.ts';
-import type { Engine } from './engine.ts';
+import type { Engine } from '../explore/engine.ts';
 import { loadProblem } from './load-problem.ts';
 import type { Sources } from './load-problem.ts';
-import { attentionOptions, isVast, lshOptions, vastCorner } from './options.ts';
-import type { Input, ReadOut, Settings, State, Topic } from './state.ts';
+import { attentionOptions, isVast, lshOptions, vastCorner } from '../explore/options.ts';
+import type { Settings } from '../explore/problem.ts';
+import type { Input, ReadOut, State, Topic } from './state.ts';
 import type { Store } from './store.ts';
 
 /** Work of which only the latest counts. */
@@ -125,6 +126,8 @@ export class Controller {
     const signal = this.#running.begin();
     const { dispatch } = this.#store;
     const current = () => !signal.aborted && this.#store.state.problem === problem;
+    // What is shown is of the past from here on.
+    dispatch({ type: 'progress', progress: { step: 'exact', fraction: 0 } });
     try {
       const parameters = await this.#engine.configure(problem, settings);
       if (!current()) return;

@@ -2,7 +2,7 @@
 
 import { bucketStrip } from '../marks/bucket-strip.ts';
 import { cellArithmetic } from '../marks/cell-arithmetic.ts';
-import { defaultScale } from './options.ts';
+import { defaultScale } from '../explore/options.ts';
 import { isDark } from './state.ts';
 import type { State } from './state.ts';
 import type { Store } from './store.ts';

@@ -5,11 +5,12 @@ import type { WeightKind } from '../core/types.ts';
 import { colorBar } from '../marks/color-bar.ts';
 import { heatMap } from '../marks/heat-map.ts';
 import type { HeatMap, HeatMapState } from '../marks/heat-map.ts';
-import type { Engine } from './engine.ts';
-import { isVast, scaleRows } from './options.ts';
-import { cellCaption, scalesOf } from './scales.ts';
+import type { Engine } from '../explore/engine.ts';
+import { isVast, scaleRows } from '../explore/options.ts';
+import { cellCaption, scalesOf } from '../explore/scales.ts';
 import { isDark } from './state.ts';
-import type { HeadResults, Results, State } from './state.ts';
+import type { HeadResults, Results } from '../explore/problem.ts';
+import type { State } from './state.ts';
 import type { Store } from './store.ts';
 
 export const pictureKinds: readonly WeightKind[] = ['exact', 'difference', 'lsh'];

@@ -1,12 +1,11 @@
 // The bundled samples: their list, and one of them as a problem.
 
 import { HeedError } from '../core/errors.ts';
-import { tokenLabel } from '../model/labels.ts';
 import { openTensorFile } from '../tensor-file/index.ts';
-import type { TensorFile } from '../tensor-file/index.ts';
-import { formatCount } from './format.ts';
-import type { Problem, Sample, SampleText } from './state.ts';
-import { tensorInputs } from './tensor-problem.ts';
+import { formatCount } from '../model/format.ts';
+import type { Problem } from '../explore/problem.ts';
+import type { Sample, SampleText } from './state.ts';
+import { namedTensors, problemOfTensors } from '../explore/tensor-problem.ts';
 
 interface IndexEntry extends Omit<Sample, 'detail'> {
   readonly file: string;
@@ -47,26 +46,6 @@ export async function listTexts(): Promise<readonly SampleText[]> {
   return (await fetchFile('texts.json')).json() as Promise<readonly SampleText[]>;
 }
 
-/** Labels stored in a file's metadata as a JSON list; undefined when there are none of that length. */
-export function metadataTokens(tokens: string | undefined, length: number): readonly string[] | undefined {
-  if (tokens === undefined) return undefined;
-  try {
-    const list: unknown = JSON.parse(tokens);
-    return Array.isArray(list) && list.length === length && list.every((label) => typeof label === 'string') ? list.map(tokenLabel) : undefined;
-  } catch {
-    // Someone else's metadata may call anything "tokens".
-    return undefined;
-  }
-}
-
-export function numbered(length: number): readonly string[] {
-  return Array.from({ length }, (_, i) => String(i));
-}
-
-function namedTensor(file: TensorFile, name: string) {
-  return { name, shape: file.tensors.find((tensor) => tensor.name === name)?.shape ?? [], data: file.read(name) };
-}
-
 /** null: the first of the list. Throws HeedError or TensorFileError. */
 export async function loadSample(id: string | null, signal: AbortSignal): Promise<Omit<Problem, 'id'>> {
   const entries = await readIndex();
@@ -75,11 +54,6 @@ export async function loadSample(id: string | null, signal: AbortSignal): Promis
     throw new HeedError({ code: 'invalid-value', field: 'sample', received: id ?? 'none', expected: entries.map((other) => other.id).join(', ') });
   }
   const file = openTensorFile(entry.file, new Uint8Array(await (await fetchFile(entry.file, signal)).arrayBuffer()));
-  const { inputs, shape } = tensorInputs(namedTensor(file, 'query'), namedTensor(file, 'key'), namedTensor(file, 'value'));
-  const tokens = file.metadata.get('tokens');
-  return {
-    title: entry.title, description: entry.description, inputs, shape,
-    queryTokens: metadataTokens(tokens, shape.queryLen) ?? numbered(shape.queryLen),
-    keyTokens: metadataTokens(tokens, shape.keyLen) ?? numbered(shape.keyLen),
-  };
+  const parts = await problemOfTensors({ query: 'query', key: 'key', value: 'value' }, namedTensors(file), file.metadata.get('tokens'));
+  return { ...parts, title: entry.title, description: entry.description };
 }

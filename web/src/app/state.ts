@@ -1,6 +1,8 @@
 // Everything the page knows, as plain data, and the one function that changes it. No DOM, no worker.
 
-import type { AttentionInputs, LshCost, LshParameters, LshQuality, LshStructure, CellArithmetic, Rotation, WeightKind } from '../core/types.ts';
+import type { CellArithmetic, LshStructure, WeightKind } from '../core/types.ts';
+import { defaultSettings } from '../explore/problem.ts';
+import type { HeadResults, Problem, Progress, Results, Settings, TensorEntry } from '../explore/problem.ts';
 import type { CellIndex, View } from '../model/view.ts';
 import type { Transform } from '../model/color-scale.ts';
 import type { Reduction } from '../model/tile-pyramid.ts';
@@ -12,25 +14,6 @@ export interface SampleInput { readonly kind: 'sample'; readonly id: string }
 export interface FileInput { readonly kind: 'file'; readonly name: string; readonly query: string; readonly key: string; readonly value: string }
 export type Input = TextInput | SampleInput | FileInput;
 export type InputKind = Input['kind'];
-
-/** What attention is computed with; null lets the core choose. */
-export interface Settings {
-  readonly causal: boolean;
-  readonly scale: number | null;
-  readonly windowLeft: number | null;
-  readonly windowRight: number | null;
-  /** 0: off. */
-  readonly softCap: number;
-  /** Positions of keys that no query sees, ascending. */
-  readonly hidden: readonly number[];
-  readonly rounds: number;
-  readonly buckets: number | null;
-  readonly chunk: number | null;
-  readonly seed: number;
-  readonly rotation: Rotation;
-  readonly shared: boolean;
-  readonly trueBuckets: boolean;
-}
 
 /** What is looked at, and how. */
 export interface Look {
@@ -55,54 +38,14 @@ export interface Wish {
   readonly look: Look;
 }
 
-/** Loaded data: what attention runs over. */
-export interface Problem {
-  readonly id: number;
-  readonly title: string;
-  readonly description: string;
-  readonly inputs: AttentionInputs;
-  readonly shape: { readonly batch: number; readonly heads: number; readonly kvHeads: number; readonly queryLen: number; readonly keyLen: number; readonly headDim: number; readonly valueDim: number };
-  readonly queryTokens: readonly string[];
-  readonly keyTokens: readonly string[];
-}
-
 export interface SampleText { readonly title: string; readonly source: string; readonly text: string }
 export interface Sample { readonly id: string; readonly title: string; readonly description: string; readonly detail: string }
-
-/** reason: why it cannot be read. */
-export interface TensorEntry { readonly name: string; readonly dtype: string; readonly shape: readonly number[]; readonly reason?: string }
-
-/** One finished computation. */
-export interface Results {
-  readonly problem: Problem;
-  readonly settings: Settings;
-  readonly parameters: LshParameters;
-  readonly cost: LshCost;
-  readonly quality: LshQuality;
-  /** Kernel times. */
-  readonly exactMs: number;
-  readonly lshMs: number;
-  /** Change exactly when the weights do. */
-  readonly exactVersion: string;
-  readonly lshVersion: string;
-}
-
-/** What belongs to the head in view. */
-export interface HeadResults {
-  readonly head: number;
-  readonly batch: number;
-  readonly lshVersion: string;
-  /** Entries of largest magnitude in the whole map. */
-  readonly largest: { readonly weight: number; readonly difference: number };
-}
 
 export interface Structure { readonly head: number; readonly batch: number; readonly round: number; readonly lshVersion: string; readonly structure: LshStructure }
 export interface ReadOut { readonly cell: CellIndex; readonly lshVersion: string; readonly arithmetic: CellArithmetic }
 
 export type Topic = 'input' | 'settings' | 'link' | 'engine' | 'picture';
 export interface Message { readonly topic: Topic; readonly tone: 'error' | 'note'; readonly text: string }
-
-export type Progress = { readonly step: 'loading' | 'exact' | 'lsh' | 'measuring'; readonly fraction: number };
 
 export interface State {
   readonly wish: Wish;
@@ -125,11 +68,6 @@ export interface State {
   readonly instructionSet: string;
   readonly systemDark: boolean;
 }
-
-export const defaultSettings: Settings = {
-  causal: false, scale: null, windowLeft: null, windowRight: null, softCap: 0, hidden: [],
-  rounds: 4, buckets: null, chunk: null, seed: 0, rotation: 'gaussian', shared: false, trueBuckets: false,
-};
 
 export const defaultLook: Look = {
   head: 0, batch: 0, reduction: 'peak', transform: 'log', view: null, selected: null, round: 0, picture: 'exact', theme: 'auto',

@@ -2,8 +2,10 @@
 // written; what cannot be read is reported, never guessed.
 
 import type { CellIndex, View } from '../model/view.ts';
-import { defaultLook, defaultSettings, defaultText } from './state.ts';
-import type { Input, Look, Settings, TextInput, Wish } from './state.ts';
+import { defaultSettings } from '../explore/problem.ts';
+import { defaultLook, defaultText } from './state.ts';
+import type { Settings } from '../explore/problem.ts';
+import type { Input, Look, TextInput, Wish } from './state.ts';
 
 /** Longer texts make links that mail programs and chats cut. */
 export const maxTextInLink = 1500;

@@ -2,10 +2,11 @@
 
 import { html, nothing } from 'lit';
 import type { TemplateResult } from 'lit';
-import { formatNumber } from '../format.ts';
-import { defaultScale } from '../options.ts';
-import { defaultSettings } from '../state.ts';
-import type { Settings, State } from '../state.ts';
+import { formatNumber } from '../../model/format.ts';
+import { defaultScale } from '../../explore/options.ts';
+import { defaultSettings } from '../../explore/problem.ts';
+import type { Settings } from '../../explore/problem.ts';
+import type { State } from '../state.ts';
 import type { Dispatch } from '../store.ts';
 import { positions } from '../url-state.ts';
 import { checkField, numberField } from './fields.ts';

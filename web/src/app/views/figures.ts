@@ -3,8 +3,9 @@
 import { html, nothing } from 'lit';
 import type { TemplateResult } from 'lit';
 import { shareBar } from '../../marks/share-bar.ts';
-import { formatCount, formatMilliseconds, formatNumber, formatShare } from '../format.ts';
-import type { Results, State } from '../state.ts';
+import { formatCount, formatMilliseconds, formatNumber, formatShare } from '../../model/format.ts';
+import type { Results } from '../../explore/problem.ts';
+import type { State } from '../state.ts';
 
 interface Figure {
   readonly id: string;

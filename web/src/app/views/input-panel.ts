@@ -2,9 +2,9 @@
 
 import { html, nothing } from 'lit';
 import type { TemplateResult } from 'lit';
-import { guessTensors, usableTensors } from '../guess-tensors.ts';
-import type { TensorChoice } from '../guess-tensors.ts';
-import { formatCount, formatShape } from '../format.ts';
+import { guessTensors, usableTensors } from '../../explore/guess-tensors.ts';
+import type { TensorChoice } from '../../explore/guess-tensors.ts';
+import { formatCount, formatShape } from '../../model/format.ts';
 import type { FileInput, InputKind, State, TextInput } from '../state.ts';
 import type { Dispatch } from '../store.ts';
 import { checkField, numberField, segments, selectField } from './fields.ts';

@@ -3,10 +3,11 @@
 import { html, nothing } from 'lit';
 import type { TemplateResult } from 'lit';
 import type { WeightKind } from '../../core/types.ts';
-import { formatNumber, formatWeight } from '../format.ts';
+import { formatNumber, formatWeight } from '../../model/format.ts';
 import { pictureKinds, pictureTitles } from '../pictures.ts';
 import type { ExportFormat } from '../pictures.ts';
-import type { Progress, State } from '../state.ts';
+import type { Progress } from '../../explore/problem.ts';
+import type { State } from '../state.ts';
 import type { Dispatch } from '../store.ts';
 import { segments } from './fields.ts';
 

@@ -2,7 +2,7 @@
 
 import { html, nothing } from 'lit';
 import type { TemplateResult } from 'lit';
-import { formatCount } from '../format.ts';
+import { formatCount } from '../../model/format.ts';
 import type { State } from '../state.ts';
 import type { Dispatch } from '../store.ts';
 

@@ -1,7 +1,7 @@
 // Colour scales of the three maps: one for both attentions, a symmetric one for their difference.
 
-import type { ColorScale } from '../model/color-scale.ts';
-import type { HeadResults, State } from './state.ts';
+import type { ColorScale, Transform } from '../model/color-scale.ts';
+import type { HeadResults } from './problem.ts';
 
 /** Logarithmic colours begin at a tenth of what uniform attention gives, but span two to four decades. */
 function logLow(most: number, keyLen: number): number {
@@ -16,7 +16,7 @@ export interface Scales { readonly weight: ColorScale; readonly difference: Colo
 /** An all-zero map still needs a domain of some width. */
 const orOne = (value: number) => (value > 0 ? value : 1);
 
-export function scalesOf({ largest }: HeadResults, keyLen: number, transform: State['wish']['look']['transform']): Scales {
+export function scalesOf({ largest }: HeadResults, keyLen: number, transform: Transform): Scales {
   const most = orOne(largest.weight);
   const difference = Math.max(largest.difference, most * leastDifference);
   return {

@@ -3,9 +3,12 @@
 
 import { HeedError } from '../core/errors.ts';
 import type { AttentionInputs } from '../core/types.ts';
+import { tokenLabel } from '../model/labels.ts';
 import { findNonFinite, toHeads } from '../tensor-file/index.ts';
-import { formatShape } from './format.ts';
-import type { Problem } from './state.ts';
+import type { TensorFile } from '../tensor-file/index.ts';
+import type { TensorChoice } from './guess-tensors.ts';
+import { formatShape } from '../model/format.ts';
+import type { Problem } from './problem.ts';
 
 export interface NamedTensor { readonly name: string; readonly shape: readonly number[]; readonly data: Float32Array<ArrayBuffer> }
 
@@ -48,4 +51,41 @@ export function tensorInputs(query: NamedTensor, key: NamedTensor, value: NamedT
   checkFinite('value', value);
   const shape = { batch: q.batch, heads: q.heads, kvHeads: k.heads, queryLen: q.length, keyLen: k.length, headDim: q.headDim, valueDim: v.headDim };
   return { inputs: { query: query.data, key: key.data, value: value.data, shape }, shape };
+}
+
+/** Labels stored in a file's metadata as a JSON list; undefined when there are none of that length. */
+export function metadataTokens(tokens: string | undefined, length: number): readonly string[] | undefined {
+  if (tokens === undefined) return undefined;
+  try {
+    const list: unknown = JSON.parse(tokens);
+    return Array.isArray(list) && list.length === length && list.every((label) => typeof label === 'string') ? list.map(tokenLabel) : undefined;
+  } catch {
+    // Someone else's metadata may call anything "tokens".
+    return undefined;
+  }
+}
+
+export function numbered(length: number): readonly string[] {
+  return Array.from({ length }, (_, i) => String(i));
+}
+
+/** Reads the tensors of an open file by name. */
+export function namedTensors(file: TensorFile): (name: string) => NamedTensor {
+  return (name) => ({ name, shape: file.tensors.find((tensor) => tensor.name === name)?.shape ?? [], data: file.read(name) });
+}
+
+/** The problem of three tensors of a file; `tokens` are the labels in its metadata, as JSON. Throws HeedError or TensorFileError. */
+export async function problemOfTensors(
+  choice: TensorChoice, read: (name: string) => NamedTensor | Promise<NamedTensor>, tokens: string | undefined,
+): Promise<Omit<Problem, 'id' | 'title'>> {
+  const query = await read(choice.query);
+  const key = choice.key === '' ? query : await read(choice.key);
+  const value = choice.value === '' ? key : await read(choice.value);
+  const { inputs, shape } = tensorInputs(query, key, value);
+  return {
+    description: `Query "${query.name}" ${formatShape(query.shape)}, key "${key.name}" ${formatShape(key.shape)}, value "${value.name}" ${formatShape(value.shape)}, as float32.`,
+    inputs, shape,
+    queryTokens: metadataTokens(tokens, shape.queryLen) ?? numbered(shape.queryLen),
+    keyTokens: metadataTokens(tokens, shape.keyLen) ?? numbered(shape.keyLen),
+  };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { formatMilliseconds, formatNumber, formatShare, formatWeight } from '../../../web/src/app/format.ts';
-import { cellCaption, scalesOf } from '../../../web/src/app/scales.ts';
+import { formatMilliseconds, formatNumber, formatShare, formatWeight } from '../../../web/src/model/format.ts';
+import { cellCaption, scalesOf } from '../../../web/src/explore/scales.ts';
 
 describe('numbers on the page', () => {
   it.each([[0, '0 %'], [1, '100 %'], [0.5, '50.0 %'], [0.99999999, '> 99.999 %'], [0.99995, '99.995 %'], [1e-9, '< 0.001 %'], [0.0005, '0.050 %'], [2.043, '204.3 %'], [Number.POSITIVE_INFINITY, '∞']])(

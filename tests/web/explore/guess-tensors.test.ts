@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { guessTensors, usableTensors } from '../../../web/src/app/guess-tensors.ts';
+import { guessTensors, usableTensors } from '../../../web/src/explore/guess-tensors.ts';
 
 const tensors = (...entries: [name: string, ...shape: number[]][]) => entries.map(([name, ...shape]) => ({ name, shape, dtype: 'F32' }));
 

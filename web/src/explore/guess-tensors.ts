@@ -1,7 +1,7 @@
 // Guesses which tensors of a file are query, key and value, by their names and shapes. A guess only:
 // the page shows it and the reader chooses.
 
-import type { TensorEntry } from './state.ts';
+import type { TensorEntry } from './problem.ts';
 
 export interface TensorChoice { readonly query: string; readonly key: string; readonly value: string }
 

@@ -3,7 +3,7 @@
 
 import { HeedError } from '../core/errors.ts';
 import type { AttentionOptions, LshOptions } from '../core/types.ts';
-import type { Problem, Settings } from './state.ts';
+import type { Problem, Settings } from './problem.ts';
 
 type Shape = Problem['shape'];
 

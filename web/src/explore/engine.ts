@@ -5,7 +5,7 @@ import type { HeedClient, RemoteSession } from '../client/client.ts';
 import { abortedError } from '../core/errors.ts';
 import type { AttentionInputs, CellArithmetic, LshParameters, LshStructure, Tile, TileRequest, WeightKind } from '../core/types.ts';
 import { attentionOptions, exactKey, isVast, lshKey, lshOptions, qualitySample, scaleRows } from './options.ts';
-import type { HeadResults, Problem, Progress, Results, Settings } from './state.ts';
+import type { HeadResults, Problem, Progress, Results, Settings } from './problem.ts';
 
 /** Rows reduced to one band while looking for the largest entry; bands can be aborted. */
 const bandRows = 128;
