@@ -10,7 +10,7 @@ const layers = {
   text: ['core'],
   explore: ['core', 'client', 'model', 'marks', 'tensor-file', 'text'],
   element: ['core', 'client', 'model', 'marks', 'tensor-file', 'text', 'explore'],
-  app: ['core', 'client', 'model', 'marks', 'tensor-file', 'text', 'explore'],
+  app: ['core', 'client', 'model', 'marks', 'tensor-file', 'text', 'explore', 'element'],
 };
 
 module.exports = {

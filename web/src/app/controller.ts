@@ -8,7 +8,8 @@ import { loadProblem } from './load-problem.ts';
 import type { Sources } from './load-problem.ts';
 import { attentionOptions, isVast, lshOptions, vastCorner } from '../explore/options.ts';
 import type { Settings } from '../explore/problem.ts';
-import type { Input, ReadOut, State, Topic } from './state.ts';
+import type { Input } from '../explore/wish.ts';
+import type { ReadOut, State, Topic } from './state.ts';
 import type { Store } from './store.ts';
 
 /** Work of which only the latest counts. */

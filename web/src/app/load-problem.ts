@@ -8,7 +8,7 @@ import { textProblem } from '../explore/text-problem.ts';
 import { embedInWorker } from '../text/text-client.ts';
 import type { OpenFile } from './open-file.ts';
 import { loadSample } from './samples.ts';
-import type { FileInput, Input } from './state.ts';
+import type { FileInput, Input } from '../explore/wish.ts';
 
 /** Where data comes from, beside the network. */
 export interface Sources {

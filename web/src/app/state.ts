@@ -1,42 +1,11 @@
 // Everything the page knows, as plain data, and the one function that changes it. No DOM, no worker.
 
-import type { CellArithmetic, LshStructure, WeightKind } from '../core/types.ts';
+import type { CellArithmetic, LshStructure } from '../core/types.ts';
 import { defaultSettings } from '../explore/problem.ts';
 import type { HeadResults, Problem, Progress, Results, Settings, TensorEntry } from '../explore/problem.ts';
-import type { CellIndex, View } from '../model/view.ts';
-import type { Transform } from '../model/color-scale.ts';
-import type { Reduction } from '../model/tile-pyramid.ts';
-import type { TextRequest } from '../text/text-job.ts';
-
-export type TextInput = { readonly kind: 'text' } & TextRequest;
-export interface SampleInput { readonly kind: 'sample'; readonly id: string }
-/** Tensors of a file, by name; an empty key or value means the query's. */
-export interface FileInput { readonly kind: 'file'; readonly name: string; readonly query: string; readonly key: string; readonly value: string }
-export type Input = TextInput | SampleInput | FileInput;
-export type InputKind = Input['kind'];
-
-/** What is looked at, and how. */
-export interface Look {
-  readonly head: number;
-  readonly batch: number;
-  readonly reduction: Reduction;
-  readonly transform: Transform;
-  /** null: everything. */
-  readonly view: View | null;
-  readonly selected: CellIndex | null;
-  /** Round shown in the bucket strip. */
-  readonly round: number;
-  /** The one picture shown where there is no room for three. */
-  readonly picture: WeightKind;
-  readonly theme: 'auto' | 'light' | 'dark';
-}
-
-/** What the address holds: enough to come back to the same page. */
-export interface Wish {
-  readonly input: Input | null;
-  readonly settings: Settings;
-  readonly look: Look;
-}
+import { defaultLook, defaultText } from '../explore/wish.ts';
+import type { Input, InputKind, Look, TextInput, Wish } from '../explore/wish.ts';
+import type { CellIndex } from '../model/view.ts';
 
 export interface SampleText { readonly title: string; readonly source: string; readonly text: string }
 export interface Sample { readonly id: string; readonly title: string; readonly description: string; readonly detail: string }
@@ -68,16 +37,6 @@ export interface State {
   readonly instructionSet: string;
   readonly systemDark: boolean;
 }
-
-export const defaultLook: Look = {
-  head: 0, batch: 0, reduction: 'peak', transform: 'log', view: null, selected: null, round: 0, picture: 'exact', theme: 'auto',
-};
-
-export const defaultText: TextInput = {
-  kind: 'text',
-  text: 'The cat sat on the mat. The dog sat on the cat. The mat sat still.',
-  split: 'bpe', heads: 4, headDim: 32, seed: 0, positions: false,
-};
 
 export const initialState: State = {
   wish: { input: null, settings: defaultSettings, look: defaultLook },

@@ -1,7 +1,7 @@
 // Keeps the address and the wish the same: a step in the history for each choice, none for moving
 // about in the pictures.
 
-import { readWish, writeWish } from './url-state.ts';
+import { readWish, writeWish } from '../explore/url-state.ts';
 import type { State } from './state.ts';
 import type { Store } from './store.ts';
 

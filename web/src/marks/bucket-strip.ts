@@ -72,7 +72,7 @@ function candidateLines({ structure }: BucketStripState, [begin, end]: readonly 
 }
 
 /** Fills the host; null empties it. */
-export function bucketStrip(host: HTMLElement): { update(state: BucketStripState | null): void } {
+export function bucketStrip(host: HTMLElement): { update(state: BucketStripState | null): void; dispose(): void } {
   const document = host.ownerDocument;
   const canvases = [document.createElement('canvas'), document.createElement('canvas')] as const;
   const svg = svgElement(document, 'svg', { role: 'img' });
@@ -117,7 +117,8 @@ export function bucketStrip(host: HTMLElement): { update(state: BucketStripState
     svg.replaceChildren(...parts);
   };
 
-  new ResizeObserver(draw).observe(host);
+  const observer = new ResizeObserver(draw);
+  observer.observe(host);
   return {
     update(next) {
       const repaint = next !== null && (state === null || next.structure !== state.structure || next.buckets !== state.buckets);
@@ -127,6 +128,10 @@ export function bucketStrip(host: HTMLElement): { update(state: BucketStripState
         paint(canvases[1], (at) => next.structure.keyOrder[at]!, next);
       }
       draw();
+    },
+    dispose() {
+      observer.disconnect();
+      host.replaceChildren();
     },
   };
 }

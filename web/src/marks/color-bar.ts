@@ -57,7 +57,7 @@ export function drawColorBar(group: SVGGElement, { scale, theme, width, caption 
 }
 
 /** A colour bar as wide as its host. */
-export function colorBar(host: HTMLElement, scale: ColorScale, theme: Theme, caption: string): { update(scale: ColorScale, theme: Theme, caption: string): void } {
+export function colorBar(host: HTMLElement, scale: ColorScale, theme: Theme, caption: string): { update(scale: ColorScale, theme: Theme, caption: string): void; dispose(): void } {
   const document = host.ownerDocument;
   const svg = svgElement(document, 'svg', { role: 'img', height: BAR_HEIGHT + 32 });
   const group = svgElement(document, 'g');
@@ -71,12 +71,17 @@ export function colorBar(host: HTMLElement, scale: ColorScale, theme: Theme, cap
     svg.setAttribute('aria-label', `Colours of the ${state.caption}, from ${short(low)} to ${short(high)}, ${state.scale.transform}`);
     drawColorBar(group, { ...state, width: Math.max(1, host.clientWidth) });
   };
-  new ResizeObserver(draw).observe(host);
+  const observer = new ResizeObserver(draw);
+  observer.observe(host);
   draw();
   return {
     update(newScale, newTheme, newCaption) {
       state = { scale: newScale, theme: newTheme, caption: newCaption };
       draw();
+    },
+    dispose() {
+      observer.disconnect();
+      svg.remove();
     },
   };
 }

@@ -8,8 +8,8 @@ import { defaultSettings } from '../../explore/problem.ts';
 import type { Settings } from '../../explore/problem.ts';
 import type { State } from '../state.ts';
 import type { Dispatch } from '../store.ts';
-import { positions } from '../url-state.ts';
-import { checkField, numberField } from './fields.ts';
+import { positions } from '../../explore/url-state.ts';
+import { checkField, numberField } from '../../element/fields.ts';
 
 type Set = (settings: Partial<Settings>) => void;
 

@@ -3,40 +3,9 @@
 import { html, nothing } from 'lit';
 import type { TemplateResult } from 'lit';
 import { shareBar } from '../../marks/share-bar.ts';
-import { formatCount, formatMilliseconds, formatNumber, formatShare } from '../../model/format.ts';
-import type { Results } from '../../explore/problem.ts';
+import { figuresOf, pendingFigures } from '../../explore/figures.ts';
+import { formatCount } from '../../model/format.ts';
 import type { State } from '../state.ts';
-
-interface Figure {
-  readonly id: string;
-  readonly label: string;
-  readonly value: string;
-  readonly note: string;
-  /** The value as a share of the most it can be, and its proven bound. */
-  readonly bar?: { readonly value: number; readonly most: number; readonly bound?: number };
-}
-
-function figuresOf({ quality, cost, parameters, exactMs, lshMs }: Results): readonly Figure[] {
-  const share = cost.exactPairs === 0 ? 0 : cost.candidatePairs / cost.exactPairs;
-  const slowest = Math.max(exactMs, lshMs);
-  const spread = quality.sampled ? `± ${formatShare(quality.capturedMassStderr)} (standard error)` : 'over all queries and heads';
-  return [
-    { id: 'mass', label: 'Captured mass', value: formatShare(quality.capturedMass), note: `least ${formatShare(quality.capturedMassMin)}; ${spread}`, bar: { value: quality.capturedMass, most: 1 } },
-    { id: 'error', label: 'Relative error', value: formatShare(quality.relativeError), note: `proven to be at most ${formatShare(quality.errorBound)}`, bar: { value: quality.relativeError, most: 1, bound: quality.errorBound } },
-    { id: 'kl', label: 'KL divergence', value: `${formatNumber(quality.kl)} nats`, note: 'of LSH from exact, mean over queries' },
-    { id: 'pairs', label: 'Pairs computed', value: formatShare(share), note: `${formatCount(cost.candidatePairs)} of ${formatCount(cost.exactPairs)}`, bar: { value: share, most: 1 } },
-    { id: 'exact-time', label: 'Exact took', value: formatMilliseconds(exactMs), note: 'in the kernels', bar: { value: exactMs, most: slowest } },
-    {
-      id: 'lsh-time', label: 'LSH took', value: formatMilliseconds(lshMs),
-      note: `${exactMs > 0 && lshMs > 0 ? `${formatNumber(Number((exactMs / lshMs).toPrecision(2)))} × the speed of exact; ` : ''}${parameters.rounds} ${parameters.rounds === 1 ? 'round' : 'rounds'}, ${parameters.buckets} buckets, chunks of ${parameters.chunk}`,
-      bar: { value: lshMs, most: slowest },
-    },
-  ];
-}
-
-const pending: readonly Figure[] = [
-  ['mass', 'Captured mass'], ['error', 'Relative error'], ['kl', 'KL divergence'], ['pairs', 'Pairs computed'], ['exact-time', 'Exact took'], ['lsh-time', 'LSH took'],
-].map(([id, label]) => ({ id: id!, label: label!, value: '…', note: '\u00a0' }));
 
 export function figures({ results, instructionSet }: State): TemplateResult {
   const quality = results?.quality;
@@ -44,7 +13,7 @@ export function figures({ results, instructionSet }: State): TemplateResult {
     <section class="figures" aria-labelledby="figures-title">
       <h2 id="figures-title">What hashing kept, and what it cost</h2>
       <dl>
-        ${(results === null ? pending : figuresOf(results)).map(({ id, label, value, note, bar }) => html`
+        ${(results === null ? pendingFigures : figuresOf(results)).map(({ id, label, value, note, bar }) => html`
           <div class="figure" data-figure=${id}>
             <dt>${label}</dt>
             <dd><strong>${value}</strong>${bar === undefined ? nothing : html`<span class="share">${shareBar(document, { ...bar, color: 'currentColor', label: `${label}: ${value}` })}</span>`}<span>${note}</span></dd>

@@ -5,9 +5,10 @@ import type { TemplateResult } from 'lit';
 import { guessTensors, usableTensors } from '../../explore/guess-tensors.ts';
 import type { TensorChoice } from '../../explore/guess-tensors.ts';
 import { formatCount, formatShape } from '../../model/format.ts';
-import type { FileInput, InputKind, State, TextInput } from '../state.ts';
+import type { FileInput, InputKind, TextInput } from '../../explore/wish.ts';
+import type { State } from '../state.ts';
 import type { Dispatch } from '../store.ts';
-import { checkField, numberField, segments, selectField } from './fields.ts';
+import { checkField, numberField, segments, selectField } from '../../element/fields.ts';
 
 export interface InputActions {
   openFile(file: File): void;

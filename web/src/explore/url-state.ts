@@ -3,9 +3,9 @@
 
 import type { CellIndex, View } from '../model/view.ts';
 import { defaultSettings } from '../explore/problem.ts';
-import { defaultLook, defaultText } from './state.ts';
+import { defaultLook, defaultText } from './wish.ts';
 import type { Settings } from '../explore/problem.ts';
-import type { Input, Look, TextInput, Wish } from './state.ts';
+import type { Input, Look, TextInput, Wish } from './wish.ts';
 
 /** Longer texts make links that mail programs and chats cut. */
 export const maxTextInLink = 1500;

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultLook, defaultText } from '../../../web/src/app/state.ts';
+import { defaultLook, defaultText } from '../../../web/src/explore/wish.ts';
 import { defaultSettings } from '../../../web/src/explore/problem.ts';
-import type { Input, Wish } from '../../../web/src/app/state.ts';
-import { fitsInLink, maxTextInLink, positions, readWish, writeWish } from '../../../web/src/app/url-state.ts';
+import type { Input, Wish } from '../../../web/src/explore/wish.ts';
+import { fitsInLink, maxTextInLink, positions, readWish, writeWish } from '../../../web/src/explore/url-state.ts';
 
 const start: Wish = { input: null, settings: defaultSettings, look: defaultLook };
 const count = fc.nat({ max: 1_000_000 });
