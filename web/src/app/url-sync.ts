@@ -13,7 +13,7 @@ function withoutView({ wish }: State): string {
 }
 
 export function readAddress(store: Store): void {
-  const { wish, problems } = readWish(location.hash);
+  const { wish, problems } = readWish(new URLSearchParams(location.hash.slice(1)));
   store.dispatch({ type: 'navigate', wish });
   if (problems.length > 0) store.dispatch({ type: 'say', message: { topic: 'link', tone: 'error', text: `In the link: ${problems.join('; ')}. The defaults are used.` } });
 }

@@ -105,6 +105,13 @@ const textTable: Table<TextFields> = {
   seed: ['text-seed', count], positions: ['positions', flag],
 };
 
+/** Names of all fields, apart from those of samples and open files. */
+export const fieldNames: readonly string[] = ['text', ...[settingsTable, lookTable, textTable].flatMap((table) => Object.values(table).map(([name]) => name))];
+
+/** Names of the fields that are on or off. */
+export const flagNames: readonly string[] = [settingsTable, lookTable, textTable]
+  .flatMap((table) => Object.values(table).filter(([, codec]) => codec === flag).map(([name]) => name));
+
 function writeTable<T extends object>(table: Table<T>, value: T, defaults: T, out: URLSearchParams): void {
   for (const field of Object.keys(table) as (keyof T)[]) {
     const [name, codec] = table[field];
@@ -168,9 +175,8 @@ export function writeWish({ input, settings, look }: Wish): string {
   return out.toString();
 }
 
-/** Fields that cannot be read keep their default and are named in `problems`. */
-export function readWish(hash: string): { readonly wish: Wish; readonly problems: readonly string[] } {
-  const from = new URLSearchParams(hash.replace(/^#/, ''));
+/** What stands behind the "#" or in attributes; fields that cannot be read keep their default and are named in `problems`. */
+export function readWish(from: URLSearchParams): { readonly wish: Wish; readonly problems: readonly string[] } {
   const problems: string[] = [];
   const wish = {
     input: readInput(from, problems),

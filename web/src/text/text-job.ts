@@ -30,10 +30,10 @@ export type TextAnswer =
 /** More tokens than this are refused: exact attention over them would take minutes. */
 export const maxTokens = 131_072;
 
-/** Splits and embeds. Answers with the number of tokens alone when there are too many. */
-export async function embedText({ text, split, heads, headDim, seed, positions }: TextRequest): Promise<EmbeddedText | { readonly tooMany: number }> {
+/** Splits and embeds. Answers with the number of tokens alone when there are more than `most`. */
+export async function embedText({ text, split, heads, headDim, seed, positions }: TextRequest, most = maxTokens): Promise<EmbeddedText | { readonly tooMany: number }> {
   const tokens = await splitText(text, split);
-  if (tokens.length > maxTokens) return { tooMany: tokens.length };
+  if (tokens.length > most) return { tooMany: tokens.length };
   const modelDim = heads * headDim;
   const project = (which: 'query' | 'key' | 'value') => randomProjection(which, modelDim, modelDim, seed);
   return {

@@ -2,7 +2,7 @@
 
 import { html, nothing } from 'lit';
 import type { TemplateResult } from 'lit';
-import { shareBar } from '../../marks/share-bar.ts';
+import { figureList } from '../../element/figures.ts';
 import { figuresOf, pendingFigures } from '../../explore/figures.ts';
 import { formatCount } from '../../model/format.ts';
 import type { State } from '../state.ts';
@@ -12,13 +12,7 @@ export function figures({ results, instructionSet }: State): TemplateResult {
   return html`
     <section class="figures" aria-labelledby="figures-title">
       <h2 id="figures-title">What hashing kept, and what it cost</h2>
-      <dl>
-        ${(results === null ? pendingFigures : figuresOf(results)).map(({ id, label, value, note, bar }) => html`
-          <div class="figure" data-figure=${id}>
-            <dt>${label}</dt>
-            <dd><strong>${value}</strong>${bar === undefined ? nothing : html`<span class="share">${shareBar(document, { ...bar, color: 'currentColor', label: `${label}: ${value}` })}</span>`}<span>${note}</span></dd>
-          </div>`)}
-      </dl>
+      ${figureList(results === null ? pendingFigures : figuresOf(results))}
       <p class="hint">
         ${quality?.sampled ? html`Measured on a random sample of ${formatCount(quality.queries)} queries. ` : nothing}
         ${instructionSet === '' ? nothing : html`Computed on this machine by ${instructionSet}, one thread.`}
