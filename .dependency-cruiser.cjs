@@ -8,6 +8,8 @@ const layers = {
   marks: ['core', 'model'],
   'tensor-file': [],
   text: ['core'],
+  inline: ['core', 'client'],
+  embed: ['inline', 'element'],
   explore: ['core', 'client', 'model', 'marks', 'tensor-file', 'text'],
   element: ['core', 'client', 'model', 'marks', 'tensor-file', 'text', 'explore'],
   app: ['core', 'client', 'model', 'marks', 'tensor-file', 'text', 'explore', 'element'],

@@ -85,12 +85,12 @@ function listenToDrops(): void {
   });
 }
 
-async function copyLink(): Promise<void> {
+async function copyText(text: string, done: string): Promise<void> {
   try {
-    await navigator.clipboard.writeText(linkTo(store.state));
-    dispatch({ type: 'say', message: { topic: 'link', tone: 'note', text: 'The link is copied.' } });
+    await navigator.clipboard.writeText(text);
+    dispatch({ type: 'say', message: { topic: 'link', tone: 'note', text: done } });
   } catch (error) {
-    dispatch({ type: 'say', message: { topic: 'link', tone: 'error', text: `The link could not be copied (${explainError(error)}); it is in the address bar.` } });
+    dispatch({ type: 'say', message: { topic: 'link', tone: 'error', text: `Copying failed (${explainError(error)}); select the text and copy it by hand.` } });
   }
 }
 
@@ -101,7 +101,8 @@ async function start(): Promise<void> {
   listenToDrops();
   const actions = {
     openFile: (chosen: File) => void openDropped(chosen),
-    copyLink: () => void copyLink(),
+    copyLink: () => void copyText(linkTo(store.state), 'The link is copied.'),
+    copyText: (text: string) => void copyText(text, 'The snippet is copied.'),
     cancel: () => controller?.cancel(),
     compute: () => controller?.compute(),
     export: (kind: WeightKind, format: ExportFormat) => void exportPicture(kind, format),
@@ -120,6 +121,9 @@ async function start(): Promise<void> {
     const { state } = store;
     document.documentElement.dataset['theme'] = isDark(state) ? 'dark' : 'light';
     render(page(state, dispatch, actions), root);
+    const panel = root.querySelector<HTMLDialogElement>('.share-panel')!;
+    if (state.sharing !== null && !panel.open) panel.showModal();
+    if (state.sharing === null && panel.open) panel.close();
   };
   store.listen(() => {
     if (!scheduled) requestAnimationFrame(show);

@@ -8,7 +8,6 @@ import type { Sample, SampleText } from './state.ts';
 import { namedTensors, problemOfTensors } from '../explore/tensor-problem.ts';
 
 interface IndexEntry extends Omit<Sample, 'detail'> {
-  readonly file: string;
   readonly source: string;
   readonly license: string;
   readonly heads: number;
@@ -36,8 +35,8 @@ function readIndex(): Promise<readonly IndexEntry[]> {
 }
 
 export async function listSamples(): Promise<readonly Sample[]> {
-  return (await readIndex()).map(({ id, title, description, heads, length, headDim, source, license }) => ({
-    id, title, description,
+  return (await readIndex()).map(({ id, file, title, description, heads, length, headDim, source, license }) => ({
+    id, file, title, description,
     detail: `${formatCount(length)} tokens, ${heads} ${heads === 1 ? 'head' : 'heads'} of width ${headDim}. Source: ${source}. Licence: ${license}.`,
   }));
 }

@@ -1,17 +1,21 @@
 // Everything the page knows, as plain data, and the one function that changes it. No DOM, no worker.
 
-import type { CellArithmetic, LshStructure } from '../core/types.ts';
+import type { CellArithmetic, LshStructure, WeightKind } from '../core/types.ts';
 import { defaultSettings } from '../explore/problem.ts';
 import type { HeadResults, Problem, Progress, Results, Settings, TensorEntry } from '../explore/problem.ts';
+import type { Show, SnippetId } from '../explore/snippets.ts';
 import { defaultLook, defaultText } from '../explore/wish.ts';
 import type { Input, InputKind, Look, TextInput, Wish } from '../explore/wish.ts';
 import type { CellIndex } from '../model/view.ts';
 
 export interface SampleText { readonly title: string; readonly source: string; readonly text: string }
-export interface Sample { readonly id: string; readonly title: string; readonly description: string; readonly detail: string }
+export interface Sample { readonly id: string; readonly file: string; readonly title: string; readonly description: string; readonly detail: string }
 
 export interface Structure { readonly head: number; readonly batch: number; readonly round: number; readonly lshVersion: string; readonly structure: LshStructure }
 export interface ReadOut { readonly cell: CellIndex; readonly lshVersion: string; readonly arithmetic: CellArithmetic }
+
+/** What the panel for embedding shows. */
+export interface Sharing { readonly show: Show; readonly mechanism: WeightKind; readonly snippet: SnippetId }
 
 export type Topic = 'input' | 'settings' | 'link' | 'engine' | 'picture';
 export interface Message { readonly topic: Topic; readonly tone: 'error' | 'note'; readonly text: string }
@@ -34,6 +38,8 @@ export interface State {
   readonly explained: ReadOut | null;
   readonly progress: Progress | null;
   readonly messages: readonly Message[];
+  /** null while the panel is closed. */
+  readonly sharing: Sharing | null;
   readonly instructionSet: string;
   readonly systemDark: boolean;
 }
@@ -43,7 +49,7 @@ export const initialState: State = {
   panel: 'sample', textDraft: defaultText, samples: [], texts: [], file: null,
   problem: null, results: null, headResults: null, structure: null,
   hover: null, readOut: null, explained: null,
-  progress: null, messages: [], instructionSet: '', systemDark: false,
+  progress: null, messages: [], sharing: null, instructionSet: '', systemDark: false,
 };
 
 export type Action =
@@ -67,6 +73,7 @@ export type Action =
   | { readonly type: 'progress'; readonly progress: Progress | null }
   | { readonly type: 'say'; readonly message: Message }
   | { readonly type: 'unsay'; readonly topic: Topic }
+  | { readonly type: 'share'; readonly sharing: Sharing | null }
   | { readonly type: 'instruction-set'; readonly instructionSet: string }
   | { readonly type: 'system-dark'; readonly systemDark: boolean };
 
@@ -171,6 +178,8 @@ export function update(state: State, action: Action): State {
       return { ...state, messages: [...withoutTopic(state.messages, action.message.topic), action.message] };
     case 'unsay':
       return { ...state, messages: withoutTopic(state.messages, action.topic) };
+    case 'share':
+      return { ...state, sharing: action.sharing };
     case 'instruction-set':
       return { ...state, instructionSet: action.instructionSet };
     case 'system-dark':

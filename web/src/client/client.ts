@@ -188,12 +188,27 @@ export class HeedClient {
   }
 }
 
+/** The package's own worker. */
+function ownWorker(): Worker {
+  if (typeof Worker === 'undefined') {
+    throw new HeedError({ code: 'invalid-value', field: 'worker', received: 'a host without workers', expected: 'a browser; elsewhere init() computes in the same thread' });
+  }
+  try {
+    return new Worker(new URL('../worker/worker.js', import.meta.url), { type: 'module' });
+  } catch (error) {
+    if (!(error instanceof DOMException) || error.name !== 'SecurityError') throw error;
+    // A page may not start a worker from another site's script, but one of its own that imports it.
+    const script = `import ${JSON.stringify(new URL('../worker/worker.js', import.meta.url).href)};`;
+    return new Worker(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })), { type: 'module' });
+  }
+}
+
 /** Starts the workers and the module in each. */
 export async function createClient({ worker, workers = 1, ...options }: ClientOptions = {}): Promise<HeedClient> {
   const size = checkCount(workers, 'workers', 1);
   let instructionSet = '';
   const pool = await WorkerPool.create(size, async () => {
-    const bridge = new Bridge(worker?.() ?? new Worker(new URL('../worker/worker.js', import.meta.url), { type: 'module' }));
+    const bridge = new Bridge(worker?.() ?? ownWorker());
     try {
       instructionSet = await bridge.init(options);
       return bridge;

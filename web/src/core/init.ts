@@ -20,6 +20,11 @@ const RELAXED_MADD = Uint8Array.of(
   0xfd, 0x85, 0x02, 0x0b, // f32x4.relaxed_madd, end
 );
 
+/** Whether this engine runs the binary with relaxed SIMD. */
+export function hasRelaxedSimd(): boolean {
+  return WebAssembly.validate(RELAXED_MADD);
+}
+
 function unavailable(received: string, expected: string, cause?: unknown): HeedError {
   return new HeedError({ code: 'wasm-unavailable', field: 'wasm', received, expected }, { cause });
 }
@@ -54,7 +59,7 @@ async function start(options: InitOptions, ownBinary: BinarySource): Promise<Hee
   const wanted = options.simd ?? 'auto';
   // A binary that the caller brings is simd128 unless said otherwise.
   const brought = options.module !== undefined || options.wasmBinary !== undefined || options.wasmUrl !== undefined;
-  const relaxed = wanted === 'relaxed' || (wanted === 'auto' && !brought && WebAssembly.validate(RELAXED_MADD));
+  const relaxed = wanted === 'relaxed' || (wanted === 'auto' && !brought && hasRelaxedSimd());
   const flavour: SimdFlavour = relaxed ? 'relaxed' : 'simd128';
   let module = options.module;
   try {

@@ -2,16 +2,15 @@
 // several wishes in a row only the latest counts. No DOM.
 
 import type { HeedClient } from '../client/client.ts';
-import { abortedError } from '../core/errors.ts';
+import { abortedError, HeedError } from '../core/errors.ts';
 import type { CellArithmetic, LshStructure, Tile, TileRequest, WeightKind } from '../core/types.ts';
 import { Engine } from '../explore/engine.ts';
 import { attentionOptions, isVast, lshOptions } from '../explore/options.ts';
 import type { HeadResults, Problem, Progress, Results } from '../explore/problem.ts';
-import type { Wish } from '../explore/wish.ts';
+import type { Look, Wish } from '../explore/wish.ts';
 import type { CellIndex } from '../model/view.ts';
 import { loadSource } from './source.ts';
 import type { Source } from './source.ts';
-import { belowSizes } from './summary.ts';
 
 /** Everything that belongs to one finished computation and the head in view. */
 export interface Findings {
@@ -26,6 +25,19 @@ const mostRead = 1 << 20;
 const strongestShown = 3;
 
 let nextProblem = 1;
+
+function below(field: string, value: number, limit: number): void {
+  if (value >= limit) throw new HeedError({ code: 'invalid-value', field, received: String(value), expected: `below ${limit}` });
+}
+
+/** Throws HeedError when what is looked at is not there. */
+function belowSizes({ head, batch, selected }: Look, { heads, batch: batches, queryLen, keyLen }: Problem['shape']): void {
+  below('head', head, heads);
+  below('batch', batch, batches);
+  if (selected === null) return;
+  below('cell (query)', selected.row, queryLen);
+  below('cell (key)', selected.column, keyLen);
+}
 
 export class Exploration {
   readonly #engine: Engine;

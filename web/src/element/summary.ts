@@ -1,24 +1,10 @@
 // What a picture shows, in words.
 
-import { HeedError } from '../core/errors.ts';
 import type { Problem } from '../explore/problem.ts';
 import type { Look } from '../explore/wish.ts';
 import { formatCount, formatNumber, formatShare } from '../model/format.ts';
 import { pictureTitles } from './picture.ts';
 import type { Findings } from './exploration.ts';
-
-function below(field: string, value: number, limit: number): void {
-  if (value >= limit) throw new HeedError({ code: 'invalid-value', field, received: String(value), expected: `below ${limit}` });
-}
-
-/** Throws HeedError when what is looked at is not there. */
-export function belowSizes({ head, batch, selected }: Look, { heads, batch: batches, queryLen, keyLen }: Problem['shape']): void {
-  below('head', head, heads);
-  below('batch', batch, batches);
-  if (selected === null) return;
-  below('cell (query)', selected.row, queryLen);
-  below('cell (key)', selected.column, keyLen);
-}
 
 /** "query 3 “cat” to key 14 “cat”" */
 function pairText({ queryTokens, keyTokens }: Problem, row: number, column: number): string {

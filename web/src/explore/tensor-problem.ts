@@ -4,7 +4,7 @@
 import { HeedError } from '../core/errors.ts';
 import type { AttentionInputs } from '../core/types.ts';
 import { tokenLabel } from '../model/labels.ts';
-import { findNonFinite, toHeads } from '../tensor-file/index.ts';
+import { findNonFinite, toHeads } from '../tensor-file/shape.ts';
 import type { TensorFile } from '../tensor-file/index.ts';
 import type { TensorChoice } from './guess-tensors.ts';
 import { formatShape } from '../model/format.ts';

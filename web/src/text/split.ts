@@ -12,7 +12,7 @@ export interface Token {
 
 async function splitBpe(text: string): Promise<Token[]> {
   // The table, about 2 MB, is fetched on first use.
-  const { default: encoding } = await import('gpt-tokenizer/encoding/o200k_base');
+  const { default: encoding } = await import('./bpe.ts');
   // Text that looks like a control token is plain text here.
   const ids = encoding.encode(text, { disallowedSpecial: new Set() });
   // Decoding goes on from one call to the next, so a character split over tokens appears at its last.

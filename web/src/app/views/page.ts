@@ -14,12 +14,13 @@ import { inputPanel } from './input-panel.ts';
 import type { InputActions } from './input-panel.ts';
 import { picturesFrame } from './pictures-frame.ts';
 import type { PictureActions } from './pictures-frame.ts';
+import { sharePanel } from './share-panel.ts';
+import type { ShareActions } from './share-panel.ts';
 import { tokenStrip } from './tokens.ts';
 
-export interface PageActions extends InputActions, PictureActions {
+export interface PageActions extends InputActions, PictureActions, ShareActions {
   copyLink(): void;
 }
-
 
 function messages(state: State, dispatch: Dispatch): TemplateResult {
   return html`
@@ -47,6 +48,7 @@ export function page(state: State, dispatch: Dispatch, actions: PageActions): Te
       <div class="masthead-tools">
         ${segments('theme', 'Theme', [['auto', 'auto'], ['light', 'light'], ['dark', 'dark']], theme, (next) => dispatch({ type: 'look', look: { theme: next } }))}
         <button type="button" class="copy" @click=${actions.copyLink}>Copy link</button>
+        <button type="button" class="share" @click=${() => dispatch({ type: 'share', sharing: { show: 'lsh', mechanism: state.wish.look.picture, snippet: 'html' } })}>Embed…</button>
         ${linkNote(state)}
       </div>
     </header>
@@ -66,5 +68,6 @@ export function page(state: State, dispatch: Dispatch, actions: PageActions): Te
     </div>
     <footer>
       <p>heed is free software under the <a href="https://www.apache.org/licenses/LICENSE-2.0">Apache License 2.0</a>: <a href=${readme}>what it is and how to use it in your own programs</a>. The bundled samples have <a href="samples/NOTICE.md">notices of their own</a>. BPE tokens: gpt-tokenizer (MIT), the o200k encoding.</p>
-    </footer>`;
+    </footer>
+    ${sharePanel(state, dispatch, actions)}`;
 }

@@ -1,0 +1,42 @@
+// The package's entry "heed/inline": everything, with the WebAssembly files and the worker inside this
+// module, for bundlers that copy no files and for pages that may fetch none. Nothing runs on import.
+
+import { createClient as createOtherClient } from '../client/client.ts';
+import type { ClientOptions, HeedClient } from '../client/client.ts';
+import { hasRelaxedSimd, makeInit } from '../core/init.ts';
+import type { SimdFlavour } from '../core/init.ts';
+import { binaries, worker } from './generated/payload.mjs';
+
+export { HeedClient, RemoteSession } from '../client/client.ts';
+export type { CallOptions, ClientOptions } from '../client/client.ts';
+export * from '../public.ts';
+
+/** Base64 of raw deflate (RFC 4648, RFC 1951). */
+async function unpack(packed: string): Promise<ArrayBuffer> {
+  const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))).arrayBuffer();
+}
+
+const binaryOf = (flavour: SimdFlavour) => unpack(binaries[flavour]);
+
+/** As init() of "heed", without a file to fetch. */
+export const init = makeInit(binaryOf);
+
+let script: Promise<string> | undefined;
+
+/** The worker's script as an address that a page's own worker may have. */
+function workerScript(): Promise<string> {
+  script ??= unpack(worker).then((text) => URL.createObjectURL(new Blob([text], { type: 'text/javascript' })));
+  return script;
+}
+
+/** As createClient() of "heed/client", without a file to fetch; the page's policy must allow workers from blob: addresses. */
+export async function createClient({ worker: own, ...options }: ClientOptions = {}): Promise<HeedClient> {
+  const brought = options.module !== undefined || options.wasmBinary !== undefined || options.wasmUrl !== undefined;
+  const wanted = options.simd ?? 'auto';
+  const simd = wanted === 'relaxed' || (wanted === 'auto' && hasRelaxedSimd()) ? 'relaxed' : 'simd128';
+  const whole: ClientOptions = brought ? options : { ...options, simd, wasmBinary: await binaryOf(simd) };
+  if (own !== undefined) return createOtherClient({ ...whole, worker: own });
+  const address = await workerScript();
+  return createOtherClient({ ...whole, worker: () => new Worker(address, { type: 'module' }) });
+}
