@@ -28,7 +28,7 @@ module.exports = {
       name: 'only-core-sees-the-generated-module',
       severity: 'error',
       from: { path: '^web/src/', pathNot: '^web/src/core/' },
-      to: { path: 'generated/' },
+      to: { path: 'core/generated/' },
     },
   ],
   options: { parser: 'swc', tsPreCompilationDeps: true, doNotFollow: { path: 'node_modules|generated' } },

@@ -7,6 +7,12 @@ import type { Findings } from './exploration.ts';
 import { PicturesElement } from './pictures-base.ts';
 import { mapSummary } from './summary.ts';
 
+/**
+ * One map of attention weights.
+ *
+ * @element heed-attention
+ * @attr {exact|lsh|difference} mechanism - whose weights are shown
+ */
 export class HeedAttention extends PicturesElement {
   protected override kinds({ look }: Wish): readonly WeightKind[] {
     return [look.picture];

@@ -14,6 +14,11 @@ import { HeedElementBase } from './heed-element.ts';
 import type { ExportFormat } from './picture.ts';
 import { lshSentence } from './summary.ts';
 
+/**
+ * How a round of hashing sorts keys into buckets and chunks, and what a query meets.
+ *
+ * @element heed-buckets
+ */
 export class HeedBuckets extends HeedElementBase {
   protected override readonly exports = false;
   #strip: ReturnType<typeof bucketStrip> | null = null;
@@ -71,7 +76,7 @@ export class HeedBuckets extends HeedElementBase {
       this.#strip ??= bucketStrip(this.renderRoot.querySelector<HTMLElement>('.strip')!);
       this.#strip.update({
         structure: this.#structure.structure, buckets: results.parameters.buckets, trueBuckets: settings.trueBuckets,
-        query: look.selected?.row ?? null, theme: this.theme,
+        query: look.selected?.row ?? null, theme: this.shade,
       });
     } catch (error) {
       this.fail(error);

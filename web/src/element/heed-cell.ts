@@ -18,6 +18,11 @@ function cellOf({ strongest }: Findings, { look }: Wish): CellIndex {
   return look.selected ?? strongest[0] ?? { row: 0, column: 0 };
 }
 
+/**
+ * The whole arithmetic of one weight.
+ *
+ * @element heed-cell
+ */
 export class HeedCell extends HeedElementBase {
   protected override readonly exports = false;
 
@@ -67,7 +72,7 @@ export class HeedCell extends HeedElementBase {
       const { problem } = findings.results;
       cellArithmetic(host).update({
         arithmetic, query: row, key: column, queryLabel: problem.queryTokens[row] ?? '', keyLabel: problem.keyTokens[column] ?? '',
-        scale: wish.settings.scale ?? defaultScale(problem.shape), softCap: wish.settings.softCap, theme: this.theme,
+        scale: wish.settings.scale ?? defaultScale(problem.shape), softCap: wish.settings.softCap, theme: this.shade,
       });
     } catch (error) {
       this.fail(error);

@@ -35,6 +35,62 @@ function failureOf(error: unknown): Failure {
   return { code: 'invalid-value', field: 'src', received: message, expected: 'a file that can be read', message };
 }
 
+/**
+ * What all elements have in common.
+ *
+ * @attr {string} text - a text to attend to
+ * @attr {string} src - address of a .npy, .npz or .safetensors file, or of a text; also a data: URL
+ * @attr {string} q - name of the query tensor in src; default: guessed
+ * @attr {string} k - name of the key tensor
+ * @attr {string} v - name of the value tensor
+ * @attr {words|characters|bpe} split - how text becomes tokens
+ * @attr {number} heads - heads of a text's embedding
+ * @attr {number} dim - head width of a text's embedding
+ * @attr {number} text-seed - seed of a text's embedding
+ * @attr {boolean} positions - whether sinusoidal positions are added to a text's embedding
+ * @attr {number} head - the head in view
+ * @attr {number} batch - the batch entry in view
+ * @attr {boolean} causal - a query sees no later key
+ * @attr {number} scale - factor on the dot product; default 1 / sqrt(head width)
+ * @attr {number} left - keys before its own position that a query sees
+ * @attr {number} right - keys after its own position that a query sees
+ * @attr {number} cap - soft cap of the logits
+ * @attr {string} hide - hidden positions, such as 3,10-12
+ * @attr {number} rounds - independent hashes
+ * @attr {number} buckets - buckets of a hash; even
+ * @attr {number} chunk - sorted vectors attended to together
+ * @attr {number} seed - seed of the hashes
+ * @attr {gaussian|hadamard} rotation - the random rotation of a hash
+ * @attr {boolean} shared - keys are the normalised queries
+ * @attr {boolean} true-buckets - candidates are the whole bucket
+ * @attr {peak|mean} cells - how a cell that covers several entries is reduced
+ * @attr {log|linear} colours - the colour scale
+ * @attr {string} view - the part in view: first row, last row, first column, last column
+ * @attr {string} cell - the selected cell: query,key
+ * @attr {number} round - the round of hashing in view, from 0
+ * @attr {exact|difference|lsh} picture - the map shown where there is room for one
+ * @attr {auto|light|dark} theme - auto follows the reader's system
+ * @attr {boolean} controls - whether settings and export buttons are shown
+ * @attr {lazy|eager} loading - lazy: nothing is loaded before the element comes near
+ * @attr {string} page - address of a heed page; shows a link that opens the same state there
+ * @fires ready - the first picture of an input is drawn; detail: HeedResults
+ * @fires change - a later picture is drawn; detail: HeedResults
+ * @fires error - detail: code, field, received, expected, message
+ * @slot - what is shown before the first picture, without JavaScript, and when something fails
+ * @slot poster - a picture shown before the first one is drawn
+ * @csspart frame - everything
+ * @csspart controls - the settings
+ * @csspart picture - a map with its colour bar and caption
+ * @csspart summary - the picture in words, for screen readers
+ * @csspart arithmetic - the arithmetic of a chosen cell
+ * @csspart error - what went wrong
+ * @csspart link - the link to the heed page
+ * @cssprop --heed-paper - background
+ * @cssprop --heed-ink - text
+ * @cssprop --heed-accent - buttons and links
+ * @cssprop --heed-font - font family
+ * @cssprop --heed-radius - of the frame's corners
+ */
 export abstract class HeedElementBase extends LitElement {
   static override readonly styles = styles;
   static override get observedAttributes(): string[] {
@@ -45,7 +101,7 @@ export abstract class HeedElementBase extends LitElement {
   protected findings: Findings | null = null;
   /** What the attributes ask for; that of `findings` may be older. */
   protected wish: Wish | null = null;
-  protected theme: 'light' | 'dark' = 'light';
+  protected shade: 'light' | 'dark' = 'light';
   #data: Data = { inputs: null, queryTokens: null, keyTokens: null };
   #progress: Progress | null = null;
   #failure: Failure | null = null;
@@ -108,7 +164,7 @@ export abstract class HeedElementBase extends LitElement {
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     const chosen = this.getAttribute('theme');
-    this.theme = chosen === 'dark' || (chosen !== 'light' && this.#dark?.matches === true) ? 'dark' : 'light';
+    this.shade = chosen === 'dark' || (chosen !== 'light' && this.#dark?.matches === true) ? 'dark' : 'light';
     if (changed.has('attributes') && this.#started) void this.#look();
   }
 
@@ -117,7 +173,7 @@ export abstract class HeedElementBase extends LitElement {
     const shown = findings !== null && wish !== null;
     const stale = this.#progress !== null || this.#failure !== null;
     return html`
-      <div class="heed" part="frame" data-theme=${this.theme} aria-busy=${this.#progress !== null ? 'true' : 'false'}>
+      <div class="heed" part="frame" data-theme=${this.shade} aria-busy=${this.#progress !== null ? 'true' : 'false'}>
         ${this.#failure === null ? nothing : html`<p class="failure" part="error" role="alert">${this.#failure.message}.</p>`}
         ${shown ? nothing : html`<div class="before" part="fallback"><slot name="poster"></slot><slot></slot></div>`}
         ${shown ? html`

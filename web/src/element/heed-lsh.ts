@@ -15,6 +15,11 @@ import { lshSentence, mapSummary } from './summary.ts';
 
 const names: Readonly<Record<WeightKind, string>> = { exact: 'Exact', difference: 'Difference', lsh: 'LSH' };
 
+/**
+ * Exact attention, LSH attention and their difference, with what hashing kept and cost.
+ *
+ * @element heed-lsh
+ */
 export class HeedLsh extends PicturesElement {
   protected override kinds(): readonly WeightKind[] {
     return pictureKinds;

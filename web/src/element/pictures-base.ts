@@ -67,12 +67,12 @@ export abstract class PicturesElement extends HeedElementBase {
       picture.dispose();
       this.#pictures.delete(kind);
     }
-    const drawn = [findings, wish, this.theme];
+    const drawn = [findings, wish, this.shade];
     const fresh = drawn.some((value, i) => value !== this.#drawn[i]);
     this.#drawn = drawn;
     for (const kind of wanted) {
       const state: PictureState = {
-        ...findings, look, theme: this.theme, hover: this.#hover,
+        ...findings, look, theme: this.shade, hover: this.#hover,
         fetchTile: (request, signal) => this.exploration!.tile(kind, { ...request, batch: look.batch }, signal),
       };
       const picture = this.#pictures.get(kind);
@@ -127,7 +127,7 @@ export abstract class PicturesElement extends HeedElementBase {
       this.#explained = null;
       return;
     }
-    const key = JSON.stringify([results.lshVersion, results.exactVersion, head, batch, selected, this.theme]);
+    const key = JSON.stringify([results.lshVersion, results.exactVersion, head, batch, selected, this.shade]);
     if (this.#explained?.key === key) return;
     try {
       const arithmetic = await this.exploration!.cell({ head, batch, query: selected.row, key: selected.column });
@@ -139,7 +139,7 @@ export abstract class PicturesElement extends HeedElementBase {
       cellArithmetic(host).update({
         arithmetic, query: selected.row, key: selected.column,
         queryLabel: problem.queryTokens[selected.row] ?? '', keyLabel: problem.keyTokens[selected.column] ?? '',
-        scale: settings.scale ?? defaultScale(problem.shape), softCap: settings.softCap, theme: this.theme,
+        scale: settings.scale ?? defaultScale(problem.shape), softCap: settings.softCap, theme: this.shade,
       });
       // Only when a reader chose the cell: a page that opens with one keeps its focus.
       if (opened && this.renderRoot instanceof ShadowRoot && this.renderRoot.activeElement !== null) this.renderRoot.querySelector<HTMLElement>('.over button')?.focus();
