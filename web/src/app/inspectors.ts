@@ -49,7 +49,7 @@ export class Inspectors {
     if (results === null || structure.lshVersion !== results.lshVersion) return;
     this.#buckets.update({
       structure: structure.structure, buckets: results.parameters.buckets, trueBuckets: results.settings.trueBuckets,
-      query, theme: isDark(state) ? 'dark' : 'light',
+      query, keyLabel: (key) => results.problem.keyTokens[key] ?? '', theme: isDark(state) ? 'dark' : 'light',
     });
   }
 }

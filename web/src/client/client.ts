@@ -2,7 +2,7 @@
 
 import { checkCount, checkMasks, checkObject, checkTensors, fullShape, outputSizes } from '../core/arguments.ts';
 import type { FullShape } from '../core/arguments.ts';
-import { HeedError } from '../core/errors.ts';
+import { HeedError, noWorkersError } from '../core/errors.ts';
 import { disposeKey } from '../core/dispose.ts';
 import type { Session } from '../core/session.ts';
 import type {
@@ -190,9 +190,7 @@ export class HeedClient {
 
 /** The package's own worker. */
 function ownWorker(): Worker {
-  if (typeof Worker === 'undefined') {
-    throw new HeedError({ code: 'invalid-value', field: 'worker', received: 'a host without workers', expected: 'a browser; elsewhere init() computes in the same thread' });
-  }
+  if (typeof Worker === 'undefined') throw noWorkersError();
   try {
     return new Worker(new URL('../worker/worker.js', import.meta.url), { type: 'module' });
   } catch (error) {

@@ -48,6 +48,10 @@ export function workerDiedError(reason: string): HeedError {
   return new HeedError({ code: 'worker-died', field: 'worker', received: reason, expected: 'a living worker; make a new client' });
 }
 
+export function noWorkersError(): HeedError {
+  return new HeedError({ code: 'invalid-value', field: 'worker', received: 'a host without workers', expected: 'a browser; elsewhere init() computes in the same thread' });
+}
+
 export function abortedError(): HeedError {
   return new HeedError({ code: 'aborted', field: 'signal', received: 'abort', expected: 'no abort' });
 }

@@ -50,12 +50,14 @@ async function compile(source: ArrayBuffer | Uint8Array | Response): Promise<Web
   return WebAssembly.compile(bytes);
 }
 
-async function loadGlue(flavour: SimdFlavour): Promise<(options: object) => Promise<unknown>> {
-  const glue = flavour === 'relaxed' ? await import('./generated/heed-relaxed.mjs') : await import('./generated/heed.mjs');
-  return glue.default as (options: object) => Promise<unknown>;
+/** The script that belongs to both binaries: scripts/build-wasm makes sure that it does. */
+export type Glue = (options: object) => Promise<unknown>;
+
+async function loadGlue(): Promise<Glue> {
+  return (await import('./generated/heed.mjs')).default;
 }
 
-async function start(options: InitOptions, ownBinary: BinarySource): Promise<Heed> {
+async function start(options: InitOptions, ownBinary: BinarySource, ownGlue: () => Promise<Glue>): Promise<Heed> {
   const wanted = options.simd ?? 'auto';
   // A binary that the caller brings is simd128 unless said otherwise.
   const brought = options.module !== undefined || options.wasmBinary !== undefined || options.wasmUrl !== undefined;
@@ -65,7 +67,7 @@ async function start(options: InitOptions, ownBinary: BinarySource): Promise<Hee
   try {
     module ??= await compile(options.wasmBinary ?? (options.wasmUrl !== undefined ? await fetch(options.wasmUrl) : await ownBinary(flavour)));
     const compiled = module;
-    const glue = await loadGlue(flavour);
+    const glue = await ownGlue();
     const instance = await new Promise((resolve, reject) => {
       glue({
         instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void) {
@@ -84,13 +86,14 @@ async function start(options: InitOptions, ownBinary: BinarySource): Promise<Hee
 
 /**
  * An init() for a platform. Calls without options share one instance, also while it loads; a failure
- * is not remembered, so a later call tries again. With options, each call makes an instance.
+ * is not remembered, so a later call tries again. With options, each call makes an instance. By default
+ * the glue is loaded when it is needed.
  */
-export function makeInit(ownBinary: BinarySource): (options?: InitOptions) => Promise<Heed> {
+export function makeInit(ownBinary: BinarySource, ownGlue = loadGlue): (options?: InitOptions) => Promise<Heed> {
   let shared: Promise<Heed> | undefined;
   return (options) => {
-    if (options !== undefined && Object.keys(options).length > 0) return start(options, ownBinary);
-    shared ??= start({}, ownBinary).catch((error: unknown) => {
+    if (options !== undefined && Object.keys(options).length > 0) return start(options, ownBinary, ownGlue);
+    shared ??= start({}, ownBinary, ownGlue).catch((error: unknown) => {
       shared = undefined;
       throw error;
     });

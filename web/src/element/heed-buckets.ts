@@ -76,7 +76,7 @@ export class HeedBuckets extends HeedElementBase {
       this.#strip ??= bucketStrip(this.renderRoot.querySelector<HTMLElement>('.strip')!);
       this.#strip.update({
         structure: this.#structure.structure, buckets: results.parameters.buckets, trueBuckets: settings.trueBuckets,
-        query: look.selected?.row ?? null, theme: this.shade,
+        query: look.selected?.row ?? null, keyLabel: (key) => results.problem.keyTokens[key] ?? '', theme: this.shade,
       });
     } catch (error) {
       this.fail(error);

@@ -3,6 +3,8 @@
 
 import { createClient as createOtherClient } from '../client/client.ts';
 import type { ClientOptions, HeedClient } from '../client/client.ts';
+import { noWorkersError } from '../core/errors.ts';
+import { glue } from '../core/glue.ts';
 import { hasRelaxedSimd, makeInit } from '../core/init.ts';
 import type { SimdFlavour } from '../core/init.ts';
 import { binaries, worker } from './generated/payload.mjs';
@@ -20,7 +22,7 @@ async function unpack(packed: string): Promise<ArrayBuffer> {
 const binaryOf = (flavour: SimdFlavour) => unpack(binaries[flavour]);
 
 /** As init() of "heed", without a file to fetch. */
-export const init = makeInit(binaryOf);
+export const init = makeInit(binaryOf, async () => glue);
 
 let script: Promise<string> | undefined;
 
@@ -32,6 +34,7 @@ function workerScript(): Promise<string> {
 
 /** As createClient() of "heed/client", without a file to fetch; the page's policy must allow workers from blob: addresses. */
 export async function createClient({ worker: own, ...options }: ClientOptions = {}): Promise<HeedClient> {
+  if (own === undefined && typeof Worker === 'undefined') throw noWorkersError();
   const brought = options.module !== undefined || options.wasmBinary !== undefined || options.wasmUrl !== undefined;
   const wanted = options.simd ?? 'auto';
   const simd = wanted === 'relaxed' || (wanted === 'auto' && hasRelaxedSimd()) ? 'relaxed' : 'simd128';

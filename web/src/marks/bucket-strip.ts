@@ -5,7 +5,8 @@ import { rgb } from 'd3-color';
 import { interpolateViridis } from 'd3-scale-chromatic';
 import type { LshStructure } from '../core/types.ts';
 import type { Theme } from '../model/color-scale.ts';
-import { FONT, FONT_SIZE, svgElement } from './svg.ts';
+import { shortLabel } from '../model/labels.ts';
+import { FONT, FONT_SIZE, svgElement, textMeasure } from './svg.ts';
 
 export interface BucketStripState {
   readonly structure: LshStructure;
@@ -13,6 +14,8 @@ export interface BucketStripState {
   readonly trueBuckets: boolean;
   /** The query whose candidates are marked, or null. */
   readonly query: number | null;
+  /** Written into a key's place where there is room. */
+  keyLabel(key: number): string;
   readonly theme: Theme;
 }
 
@@ -24,6 +27,8 @@ const TEXT_HEIGHT = 16;
 const MOST_LINES = 160;
 /** Of a tick that marks a candidate instead of a line. */
 const TICK_HEIGHT = 6;
+/** Narrower places hold no label. */
+const LEAST_LABELLED = 26;
 const inks: Readonly<Record<Theme, string>> = { light: '#1d2126', dark: '#e8e6e0' };
 
 /** Neighbouring buckets get far colours: steps of the golden ratio through a scale of even lightness steps. */
@@ -71,6 +76,22 @@ function candidateLines({ structure }: BucketStripState, [begin, end]: readonly 
   return Array.from({ length: end - begin }, (_, n) => line(begin + n)).join('');
 }
 
+/** The keys' labels in their places of one strip, in the ink that the colour below lets be read. */
+function placeLabels(document: Document, order: (place: number) => number, y: number, pixels: number, widthOf: (text: string) => number, { structure, buckets, keyLabel }: BucketStripState): SVGElement[] {
+  const length = structure.keyOrder.length;
+  const each = pixels / Math.max(1, length);
+  if (each < LEAST_LABELLED) return [];
+  return Array.from({ length }, (_, place) => {
+    const key = order(place);
+    const { r, g, b } = rgb(bucketColor(structure.keyBuckets[key]!, buckets));
+    // Rec. 709 luma; half of white.
+    const fill = 0.2126 * r + 0.7152 * g + 0.0722 * b > 128 ? '#000000' : '#ffffff';
+    const label = svgElement(document, 'text', { x: (place + 0.5) * each, y: y + STRIP_HEIGHT / 2 + 4, fill, 'text-anchor': 'middle', 'font-family': FONT, 'font-size': FONT_SIZE + 1 });
+    label.textContent = shortLabel(keyLabel(key), each - 4, widthOf);
+    return label;
+  });
+}
+
 /** Fills the host; null empties it. */
 export function bucketStrip(host: HTMLElement): { update(state: BucketStripState | null): void; dispose(): void } {
   const document = host.ownerDocument;
@@ -106,6 +127,8 @@ export function bucketStrip(host: HTMLElement): { update(state: BucketStripState
     if (!trueBuckets && length / chunk < width / 3) {
       for (let at = chunk; at < length; at += chunk) parts.push(svgElement(document, 'line', { x1: x(at), x2: x(at), y1: below, y2: below + STRIP_HEIGHT, stroke: theme === 'light' ? '#ffffff' : '#000000', 'stroke-width': 1.5 }));
     }
+    const widthOf = textMeasure(document);
+    parts.push(...placeLabels(document, (place) => place, TEXT_HEIGHT, width, widthOf, state), ...placeLabels(document, (place) => structure.keyOrder[place]!, below, width, widthOf, state));
     let description = `${length} keys in ${buckets} buckets`;
     if (query !== null) {
       const [begin, end] = windowOf(state, query);
