@@ -27,7 +27,7 @@ for (const [name, file] of Object.entries(entries)) {
       mainEntryPointFilePath: join(root, 'dist', file),
       compiler: { overrideTsconfig: { compilerOptions: { target: 'es2022', module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom', 'esnext.disposable'], skipLibCheck: true, types: [] }, include: ['dist/**/*.d.ts'] } },
       apiReport: { enabled: true, reportFileName: `${name}.api.md`, reportFolder: join(root, 'web/docs/api'), reportTempFolder: join(root, 'build/api'), includeForgottenExports: true },
-      docModel: { enabled: true, apiJsonFilePath: join(models, `${name}.api.json`), includeForgottenExports: false },
+      docModel: { enabled: true, apiJsonFilePath: join(models, name, `${name}.api.json`), includeForgottenExports: false },
       dtsRollup: { enabled: false },
       tsdocMetadata: { enabled: false },
       newlineKind: 'lf',
@@ -39,7 +39,9 @@ for (const [name, file] of Object.entries(entries)) {
     console.error(`${name}: the interface is not that of web/docs/api/${name}.api.md; npm run api takes it over`);
     failed = true;
   }
-  const { members: [entry] } = JSON.parse(readFileSync(join(models, `${name}.api.json`), 'utf8'));
+  const { members: [entry] } = JSON.parse(readFileSync(join(models, name, `${name}.api.json`), 'utf8'));
+  // One at a time: all entries are of one package, which the documenter takes for a clash.
+  execFileSync(join(root, 'node_modules/.bin/api-documenter'), ['markdown', '--input-folder', join(models, name), '--output-folder', join(root, 'build/api/reference', name)], { stdio: 'ignore' });
   for (const { name: symbol, docComment } of entry.members) {
     if ((docComment ?? '') === '') {
       console.error(`${name}: ${symbol} is not documented`);
@@ -47,5 +49,4 @@ for (const [name, file] of Object.entries(entries)) {
     }
   }
 }
-execFileSync(join(root, 'node_modules/.bin/api-documenter'), ['markdown', '--input-folder', models, '--output-folder', join(root, 'build/api/reference')], { stdio: 'ignore' });
 process.exitCode = failed ? 1 : 0;

@@ -14,7 +14,9 @@ const common = { bundle: true, format: 'esm', target: 'es2022', minify: true, wr
 const licences = '/*! heed, Apache-2.0. Contains Lit (BSD-3-Clause, Google LLC), d3 (ISC, Mike Bostock) and fflate (MIT, Arjun Barrett); see NOTICE.md. */';
 
 async function payload() {
-  const { outputFiles: [worker] } = await build({ ...common, entryPoints: [source('worker/worker.ts')] });
+  // A classic script: a page without an origin, from a file or in a sandbox, may have no module worker.
+  // It is given its binary, so no address of its own matters.
+  const { outputFiles: [worker] } = await build({ ...common, format: 'iife', define: { 'import.meta.url': '"https://heed.invalid/"' }, entryPoints: [source('worker/worker.ts')] });
   const pack = (bytes) => deflateRawSync(bytes, { level: 9 }).toString('base64');
   const binary = (name) => pack(readFileSync(source(`core/generated/${name}.wasm`)));
   mkdirSync(source('inline/generated'), { recursive: true });
@@ -25,7 +27,7 @@ async function payload() {
   writeFileSync(source('inline/generated/payload.d.mts'), [
     '/** The WebAssembly files, packed. */',
     "export declare const binaries: Readonly<Record<'simd128' | 'relaxed', string>>;",
-    '/** The worker as one module, packed. */',
+    '/** The worker as one classic script, packed. */',
     'export declare const worker: string;', '',
   ].join('\n'));
 }

@@ -38,7 +38,7 @@ test('a Vite build, and the element in it', async () => {
 test('the Vite development server', async () => {
   const { createServer } = await import('vite');
   const folder = folderOf('vite-dev', { 'index.html': page, 'main.js': useOf(), 'element.html': elementPage.replace('main.js', 'element.js'), 'element.js': useOfElement });
-  const server = await createServer({ root: folder, configFile: false, logLevel: 'error', server: { port: 0, fs: { allow: [project] } }, optimizeDeps: { exclude: ['heed'] } });
+  const server = await createServer({ root: folder, configFile: false, logLevel: 'error', server: { port: 0, fs: { allow: [project] } } });
   await server.listen();
   try {
     const [origin] = server.resolvedUrls.local;

@@ -59,7 +59,7 @@ export async function serve(folder, { mimeOf, headers = {}, missing = [404, '<!d
     createReadStream(path).pipe(response);
   });
   await new Promise((resolve) => { server.listen(0, resolve); });
-  return { origin: `http://localhost:${server.address().port}`, close: () => server.close() };
+  return { origin: `http://localhost:${server.address().port}`, close() { server.close(); server.closeAllConnections(); } };
 }
 
 export const launch = (args = []) => chromium.launch({

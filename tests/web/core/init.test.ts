@@ -1,11 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { HeedError } from '../../../web/src/core/errors.ts';
-import { makeInit } from '../../../web/src/core/init.ts';
+import { glue } from '../../../web/src/core/glue.ts';
+import { makeInit as makeInitWith } from '../../../web/src/core/init.ts';
+import type { BinarySource } from '../../../web/src/core/init.ts';
 import { init } from '../../../web/src/core/node.ts';
 
 const binary = async (flavour: string) =>
   new Uint8Array(await readFile(new URL(`../../../web/src/core/generated/${flavour === 'relaxed' ? 'heed-relaxed' : 'heed'}.wasm`, import.meta.url)));
+const makeInit = (source: BinarySource) => makeInitWith(source, async () => glue);
 const page = '<!doctype html><title>404</title>';
 
 const failureOf = (promise: Promise<unknown>) => promise.then(() => { throw new Error('init() did not fail'); }, (error: unknown) => error as HeedError);

@@ -5,6 +5,7 @@ import { abortedError, disposedError, HeedError, workerDiedError } from '../core
 import type { InitOptions } from '../core/types.ts';
 import type { Arguments, Method, Request, Response, Result } from '../protocol/messages.ts';
 
+/** How a call in a worker is watched and stopped. */
 export interface CallOptions {
   /** Aborting stops the work within 100 ms; the call rejects with code "aborted". */
   readonly signal?: AbortSignal;

@@ -17,6 +17,7 @@ import type { Share } from './share-out.ts';
 
 export type { CallOptions } from './bridge.ts';
 
+/** How many workers, and where they and the module come from. */
 export interface ClientOptions extends InitOptions {
   /** Makes a worker; default is this package's own. */
   readonly worker?: () => Worker;
@@ -96,6 +97,7 @@ export class RemoteSession {
 /** Multiplications below which sharing out costs more than it saves: about 2 ms of one worker. */
 const leastShared = 3e7;
 
+/** heed in workers: the facade's calls as promises. Made by createClient(). */
 export class HeedClient {
   readonly instructionSet: string;
   readonly #pool: WorkerPool;

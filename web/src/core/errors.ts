@@ -1,5 +1,6 @@
 // The one error type of heed: what was wrong, where, what was seen, what would be right.
 
+/** What kind of thing went wrong. */
 export type HeedErrorCode =
   | 'invalid-shape'
   | 'invalid-value'
@@ -18,6 +19,7 @@ export interface HeedErrorParts {
   readonly expected: string;
 }
 
+/** Every error of heed: which field, what was received, what would be right. */
 export class HeedError extends Error implements HeedErrorParts {
   override readonly name = 'HeedError';
   readonly code: HeedErrorCode;

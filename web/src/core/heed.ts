@@ -10,6 +10,7 @@ import type {
   AttentionInputs, AttentionOptions, AttentionResult, CacheShape, HashOptions, Linear, LshOptions, LshResult, MultiHeadInputs, MultiHeadResult,
 } from './types.ts';
 
+/** The module, started: attention computed in the caller's thread. Made by init(). */
 export class Heed {
   readonly #module: HeedModule;
 

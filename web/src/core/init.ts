@@ -53,10 +53,6 @@ async function compile(source: ArrayBuffer | Uint8Array | Response): Promise<Web
 /** The script that belongs to both binaries: scripts/build-wasm makes sure that it does. */
 export type Glue = (options: object) => Promise<unknown>;
 
-async function loadGlue(): Promise<Glue> {
-  return (await import('./generated/heed.mjs')).default;
-}
-
 async function start(options: InitOptions, ownBinary: BinarySource, ownGlue: () => Promise<Glue>): Promise<Heed> {
   const wanted = options.simd ?? 'auto';
   // A binary that the caller brings is simd128 unless said otherwise.
@@ -86,10 +82,9 @@ async function start(options: InitOptions, ownBinary: BinarySource, ownGlue: () 
 
 /**
  * An init() for a platform. Calls without options share one instance, also while it loads; a failure
- * is not remembered, so a later call tries again. With options, each call makes an instance. By default
- * the glue is loaded when it is needed.
+ * is not remembered, so a later call tries again. With options, each call makes an instance.
  */
-export function makeInit(ownBinary: BinarySource, ownGlue = loadGlue): (options?: InitOptions) => Promise<Heed> {
+export function makeInit(ownBinary: BinarySource, ownGlue: () => Promise<Glue>): (options?: InitOptions) => Promise<Heed> {
   let shared: Promise<Heed> | undefined;
   return (options) => {
     if (options !== undefined && Object.keys(options).length > 0) return start(options, ownBinary, ownGlue);

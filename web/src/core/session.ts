@@ -65,6 +65,7 @@ export interface CellRequest {
   readonly key: number;
 }
 
+/** One problem held in WebAssembly memory: exact and LSH attention over it in slices, its weights, quality and read-outs. */
 export class Session {
   readonly shape: FullShape;
   readonly #module: HeedModule;

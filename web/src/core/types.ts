@@ -49,6 +49,7 @@ export interface AttentionOptions {
   readonly bias?: Broadcast<Float32Array>;
 }
 
+/** The random rotation of a hash: dense Gaussian, or signs and Walsh-Hadamard transforms. */
 export type Rotation = 'gaussian' | 'hadamard';
 
 /** How hashing chooses candidates (Kitaev et al. 2020); see cpp/include/heed/lsh_attention.hpp. */
@@ -109,6 +110,7 @@ export interface LshQuality {
   readonly argmaxMargin: number;
 }
 
+/** The outcome of LSH attention, with the parameters in use and what they cost. */
 export interface LshResult extends AttentionResult {
   readonly parameters: LshParameters;
   readonly cost: LshCost;
@@ -132,6 +134,7 @@ export interface Tile {
   readonly mean: Float32Array<ArrayBuffer>;
 }
 
+/** Exact attention or its LSH approximation. */
 export type Mechanism = 'exact' | 'lsh';
 
 /** What a tile or row shows: exact weights, LSH weights, or LSH minus exact. */
@@ -190,6 +193,7 @@ export interface Linear {
   readonly bias?: Float32Array;
 }
 
+/** Sizes of multi-head attention. */
 export interface MultiHeadShape {
   readonly batch?: number;
   readonly queryLen: number;

@@ -75,6 +75,7 @@ export interface HeedElementProperties {
   page: string | null;
 }
 
+/** What all elements can do. */
 export interface HeedElementMethods {
   /** Of the last computation; null before it. */
   readonly results: HeedResults | null;
@@ -91,6 +92,7 @@ export interface HeedElementEvents {
   error: CustomEvent<HeedErrorParts & { readonly message: string }>;
 }
 
+/** What all elements are. */
 export interface HeedElement extends HTMLElement, HeedElementProperties, HeedElementMethods {
   addEventListener<K extends keyof HeedElementEvents>(type: K, listener: (this: this, event: HeedElementEvents[K]) => void, options?: boolean | AddEventListenerOptions): void;
   addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
@@ -109,9 +111,13 @@ export type HeedBucketsElement = HeedElement;
 /** `<heed-cell>`: the whole arithmetic of one weight. */
 export type HeedCellElement = HeedElement;
 
+/** The class of `<heed-attention>`. */
 export declare const HeedAttention: new () => HeedAttentionElement;
+/** The class of `<heed-lsh>`. */
 export declare const HeedLsh: new () => HeedLshElement;
+/** The class of `<heed-buckets>`. */
 export declare const HeedBuckets: new () => HeedBucketsElement;
+/** The class of `<heed-cell>`. */
 export declare const HeedCell: new () => HeedCellElement;
 
 /** What the elements of a page compute with, should the package's own worker not do: called once, before the first element comes near. */

@@ -41,5 +41,5 @@ export async function createClient({ worker: own, ...options }: ClientOptions = 
   const whole: ClientOptions = brought ? options : { ...options, simd, wasmBinary: await binaryOf(simd) };
   if (own !== undefined) return createOtherClient({ ...whole, worker: own });
   const address = await workerScript();
-  return createOtherClient({ ...whole, worker: () => new Worker(address, { type: 'module' }) });
+  return createOtherClient({ ...whole, worker: () => new Worker(address) });
 }
