@@ -101,7 +101,7 @@ export function snippetsOf(embedding: Embedding): readonly Snippet[] {
     },
     {
       id: 'hugo', title: 'Hugo',
-      code: `{{< heed show="${show}"${attributes.map(([name, value]) => ` ${name}=${JSON.stringify(value)}`).join('')} page="${site}" >}}\n`,
+      code: `{{< heed show="${show}"${attributes.map(([name, value]) => ` ${name}="${escapeHtml(value).replaceAll('\\', '&#92;')}"`).join('')} page="${escapeHtml(site)}" >}}\n`,
       note: `Needs the shortcode of this site as layouts/shortcodes/heed.html:\n${hugoShortcode(script)}`,
     },
     {
@@ -132,12 +132,12 @@ export function snippetsOf(embedding: Embedding): readonly Snippet[] {
   ];
 }
 
-/** layouts/shortcodes/heed.html */
+/** layouts/shortcodes/heed.html. Values come as HTML already: Hugo's strings know no line breaks. */
 export function hugoShortcode(script: string): string {
   return `{{- $show := .Get "show" | default "attention" -}}
 {{- $attributes := "" -}}
 {{- range $name, $value := .Params -}}
-  {{- if ne $name "show" -}}{{- $attributes = printf "%s %s=\\"%s\\"" $attributes $name (htmlEscape $value) -}}{{- end -}}
+  {{- if ne $name "show" -}}{{- $attributes = printf "%s %s=\\"%s\\"" $attributes $name $value -}}{{- end -}}
 {{- end -}}
 {{ printf "<script type=\\"module\\" src=\\"%s\\"></script><heed-%s%s style=\\"display:block;height:35rem\\"></heed-%s>" ${JSON.stringify(script)} $show $attributes $show | safeHTML }}
 `;
