@@ -26,7 +26,7 @@ export default defineConfig({
   },
   webServer: {
     // Beside a server that a developer has open.
-    command: `npm run --silent build -- --logLevel warn --bypass-lock && npm run --silent preview -- --host 127.0.0.1 --port ${port} --strictPort --bypass-lock`,
+    command: `scripts/build-package && npm run --silent build -- --logLevel warn --bypass-lock && npm run --silent preview -- --host 127.0.0.1 --port ${port} --strictPort --bypass-lock`,
     url: `http://127.0.0.1:${port}/`,
     reuseExistingServer: false,
     timeout: 120_000,
