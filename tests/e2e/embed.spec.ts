@@ -59,7 +59,7 @@ test('the panel writes a snippet of what is seen, copies it, and shows it', asyn
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await panel.locator('pre').textContent());
   await expect(panel.getByRole('status')).toHaveText('The snippet is copied.');
   await expect(panel.frameLocator('iframe').locator('heed-attention .caption')).toHaveText('Each cell: one difference');
-  expect((await new AxeBuilder({ page }).include('.share-panel').analyze()).violations.map(({ id }) => id)).toEqual([]);
+  expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
   await page.keyboard.press('Escape');
   await expect(panel).toBeHidden();
 });

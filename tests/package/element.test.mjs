@@ -96,7 +96,7 @@ test('attributes and properties are one, and a change computes again', async () 
     const causal = await changed();
     a.mechanism = 'difference';
     await changed();
-    return { attribute: a.getAttribute('rounds'), rounds: one.parameters.rounds, pairs: [one.cost.exactPairs, causal.cost.exactPairs], causal: a.causal, trueBuckets: a.trueBuckets, none: a.buckets, title: a.shadowRoot.querySelector('h3').textContent };
+    return { attribute: a.getAttribute('rounds'), rounds: one.parameters.rounds, pairs: [one.cost.exactPairs, causal.cost.exactPairs], causal: a.causal, trueBuckets: a.trueBuckets, none: a.buckets, title: a.shadowRoot.querySelector('.title').textContent };
   });
   assert.deepEqual(seen, { attribute: '1', rounds: 1, pairs: [4 * 144, 4 * 78], causal: true, trueBuckets: false, none: null, title: 'LSH minus exact' });
   await page.close();

@@ -16,7 +16,7 @@ function show(arithmetic: CellArithmetic, more: Partial<CellArithmeticState> = {
   return host;
 }
 
-const columnOf = (host: HTMLElement, title: string) => [...host.querySelectorAll('section')].find((section) => section.querySelector('h4')?.textContent === title)!.textContent;
+const columnOf = (host: HTMLElement, title: string) => [...host.querySelectorAll('section')].find((section) => section.querySelector('.title')?.textContent === title)!.textContent;
 
 test('shows the way from the products to the weight with all numbers', () => {
   const host = show(met);
@@ -63,7 +63,7 @@ test('the share of the context has the scale of the whole context', () => {
 
 test('tokens are isolated from the direction of the sentence, and white space shows', () => {
   const host = show(met, { queryLabel: 'שלום', keyLabel: ' \n' });
-  expect([...host.querySelectorAll('h3 bdi')].map((token) => token.textContent)).toEqual(['שלום', '␣⏎']);
+  expect([...host.querySelectorAll('.title bdi')].map((token) => token.textContent)).toEqual(['שלום', '␣⏎']);
 });
 
 test('null empties the host', () => {

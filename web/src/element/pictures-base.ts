@@ -45,7 +45,7 @@ export abstract class PicturesElement extends HeedElementBase {
       <div class="row">
         ${this.kinds(wish).map((kind) => html`
           <figure class="picture ${kind === wish.look.picture ? 'chosen' : ''}" part="picture" data-kind=${kind}>
-            <figcaption><h3>${pictureTitles[kind]}</h3></figcaption>
+            <figcaption class="title">${pictureTitles[kind]}</figcaption>
             <div class="map"></div>
             <div class="bar"></div>
             <p class="caption"></p>
@@ -54,7 +54,7 @@ export abstract class PicturesElement extends HeedElementBase {
       ${readOutLine(this.#readOut, problem)}
       ${selected === null ? nothing : html`
         <div class="over" part="arithmetic" @keydown=${(event: KeyboardEvent) => { if (event.key === 'Escape') this.change('cell', null); }}>
-          <header><h3>The arithmetic of a cell</h3><button type="button" class="quiet" @click=${() => this.change('cell', null)}>Close</button></header>
+          <div class="over-bar"><p class="title">The arithmetic of a cell</p><button type="button" class="quiet" @click=${() => this.change('cell', null)}>Close</button></div>
           <div class="scrolls arithmetic host"></div>
         </div>`}`;
   }

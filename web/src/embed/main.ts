@@ -4,6 +4,7 @@
 import { createClient } from '../inline/index.ts';
 import { useClient } from '../element/index.ts';
 
+const main = document.querySelector('main')!;
 const names = ['attention', 'lsh', 'buckets', 'cell'];
 
 useClient(() => createClient());
@@ -22,7 +23,7 @@ function show(): void {
   const note = document.createElement('p');
   if (!names.includes(wanted)) {
     note.textContent = `show: received "${wanted}", expected ${names.join(', ')}.`;
-    document.body.replaceChildren(note);
+    main.replaceChildren(note);
     return;
   }
   const element = document.createElement(`heed-${wanted}`);
@@ -32,7 +33,7 @@ function show(): void {
   }
   element.setAttribute('loading', 'eager');
   element.textContent = 'Loading…';
-  document.body.replaceChildren(element);
+  main.replaceChildren(element);
   document.title = `heed: ${fields.get('text')?.slice(0, 60) ?? wanted}`;
 }
 

@@ -76,7 +76,7 @@ function shareColumn(document: Document, { title, share, note, dropped }: ShareC
       line(`rank ${share.rank} of this query’s keys`));
   }
   return element(document, 'section', '',
-    element(document, 'h4', '', title),
+    element(document, 'p', 'title', title),
     element(document, 'p', 'note', note),
     ...lines,
     element(document, 'p', 'formula', 'weight × v, its share of the context'),
@@ -103,7 +103,7 @@ export function cellArithmetic(host: HTMLElement): { update(state: CellArithmeti
       // Quotation marks stay outside: a token written from right to left would turn them.
       const token = (label: string) => element(document, 'bdi', '', tokenLabel(label));
       host.replaceChildren(
-        element(document, 'h3', '', `How query ${state.query} “`, token(state.queryLabel), `” attends to key ${state.key} “`, token(state.keyLabel), '”'),
+        element(document, 'p', 'title', `How query ${state.query} “`, token(state.queryLabel), `” attends to key ${state.key} “`, token(state.keyLabel), '”'),
         element(document, 'ol', 'steps', ...logitSteps(document, state)),
         element(document, 'div', 'shares',
           shareColumn(document, { title: 'Exact', share: arithmetic.exact, note: 'Over every key the query sees.', dropped: false }, arithmetic, theme),

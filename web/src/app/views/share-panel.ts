@@ -39,7 +39,7 @@ export function sharePanel(state: State, dispatch: Dispatch, actions: ShareActio
   return html`
     <dialog class="share-panel" aria-labelledby="share-title" @close=${close}>
       ${sharing === null || chosen === undefined ? nothing : html`
-        <header><h2 id="share-title">Embed what you see</h2><button type="button" class="quiet" @click=${close}>Close</button></header>
+        <div class="panel-bar"><h2 id="share-title">Embed what you see</h2><button type="button" class="quiet" @click=${close}>Close</button></div>
         ${isSelfContained(wish) ? nothing : html`<p class="message error">Your file stays on your machine: put it on a web server and write its address in place of ADDRESS-OF.</p>`}
         <div class="fields">
           ${selectField<Show>('share-show', 'Show', shows, sharing.show, (show) => choose({ show }))}
