@@ -62,5 +62,7 @@ test('the custom elements are all in the manifest, with their attributes', () =>
   for (const { tagName, attributes } of elements) {
     const names = attributes.map(({ name }) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase()));
     for (const property of properties) assert.ok(names.includes(property), `${tagName} has no attribute for ${property}`);
+    const documentation = readFileSync(join(root, 'web/docs/embedding.md'), 'utf8');
+    for (const { name } of attributes) assert.ok(documentation.includes(`| \`${name}\` |`), `embedding.md does not list ${name}`);
   }
 });

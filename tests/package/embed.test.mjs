@@ -4,7 +4,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { after, before, test } from 'node:test';
-import { folderOf, installed, launch, serve } from './support.mjs';
+import { binary, folderOf, installed, launch, root, run, serve } from './support.mjs';
 
 let browser, folder;
 before(async () => {
@@ -53,4 +53,22 @@ test('BPE tokens need a file beside it, and say so', async () => {
   await page.goto(`${pathToFileURL(join(folder, 'embed.html'))}#text=a&split=bpe`);
   await page.getByRole('alert').waitFor();
   await page.close();
+});
+
+test('a site that knows its address answers oEmbed, and its frame works', async () => {
+  const built = folderOf('oembed');
+  const site = await serve(built);
+  run(binary('vite'), ['build', '--outDir', built, '--logLevel', 'error'], root, { HEED_SITE_URL: `${site.origin}/` });
+  const page = await browser.newPage();
+  page.setDefaultTimeout(20_000);
+  await page.goto(`${site.origin}/`);
+  const href = await page.locator('link[type="application/json+oembed"]').getAttribute('href');
+  assert.equal(href, `${site.origin}/oembed.json`);
+  const answer = await (await fetch(href)).json();
+  assert.deepEqual([answer.version, answer.type, typeof answer.width, typeof answer.height], ['1.0', 'rich', 'number', 'number']);
+  assert.equal((await fetch(answer.thumbnail_url)).status, 200);
+  await page.setContent(answer.html);
+  await page.frames()[1].waitForFunction(() => document.querySelector('heed-lsh')?.results?.queryLen > 10);
+  await page.close();
+  site.close();
 });
