@@ -26,7 +26,9 @@ need_node_modules() {
   cp "$root/package-lock.json" "$stamp"
 }
 
-# build_preset PRESET [TARGET]: configures and builds one preset of CMakePresets.json.
+# build_preset PRESET [TARGET...]: configures and builds one preset of CMakePresets.json.
 build_preset() {
-  (cd "$root" && quietly cmake --preset "$1" && quietly cmake --build --preset "$1" ${2:+--target "$2"})
+  local preset=$1
+  shift
+  (cd "$root" && quietly cmake --preset "$preset" && quietly cmake --build --preset "$preset" ${1:+--target "$@"})
 }
