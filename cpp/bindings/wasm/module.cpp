@@ -156,6 +156,7 @@ EMSCRIPTEN_BINDINGS(heed) {
       .field("capturedMass", &LshQuality::captured_mass)
       .field("capturedMassMin", &LshQuality::captured_mass_min)
       .field("capturedMassStderr", &LshQuality::captured_mass_stderr)
+      .field("relativeErrorStderr", &LshQuality::relative_error_stderr)
       .field("relativeError", &LshQuality::relative_error)
       .field("errorBound", &LshQuality::error_bound)
       .field("kl", &LshQuality::kl)

@@ -49,11 +49,12 @@ struct LshQuality {
   bool sampled = false;      // false: over all queries
   double captured_mass = 0;  // mean over queries of the exact weight of their candidates
   double captured_mass_min = 0;
-  double captured_mass_stderr = 0;  // standard error of the mean; 0 when not sampled
-  double relative_error = 0;        // |o^ - o|_F / |o|_F over the queries looked at
-  double error_bound = 0;           // the same from 2 (1 - mass_i) max_j |v_j|, never smaller
-  double kl = 0;                    // mean KL(p^ || p) = -log(mass), nats; +infinity if a mass is 0
-  double argmax_margin = 0;         // smallest gap between a hash's best and second value
+  double captured_mass_stderr = 0;   // standard error of the mean; 0 when not sampled
+  double relative_error = 0;         // |o^ - o|_F / |o|_F over the queries looked at
+  double relative_error_stderr = 0;  // its standard error (delta method); 0 when not sampled
+  double error_bound = 0;            // the same from 2 (1 - mass_i) max_j |v_j|, never smaller
+  double kl = 0;             // mean KL(p^ || p) = -log(mass), nats; +infinity if a mass is 0
+  double argmax_margin = 0;  // smallest gap between a hash's best and second value
 };
 
 /// Work done against exact attention, in query-key pairs. Causal and mask savings are counted.
@@ -127,10 +128,11 @@ class LshAttention {
 
   std::size_t workspace_bytes() const;
 
+  struct State;  // the library's own
+
  private:
   friend Status explain_cell(Attention&, const LshAttention&, std::size_t, std::size_t, std::size_t,
                              std::size_t, CellArithmetic&);
-  struct State;
   std::unique_ptr<State> state_;
 };
 

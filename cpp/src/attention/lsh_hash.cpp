@@ -125,6 +125,22 @@ void LshHasher::hash(const float* x, std::size_t stride, std::size_t rows, std::
   }
 }
 
+double LshHasher::multiply_adds() const {
+  double total = 0;
+  for (std::size_t factor = 0; factor < 2; ++factor) {
+    if (rotation_ == Rotation::kGaussian) {
+      total += static_cast<double>(dim_ * width(factor));
+    } else {
+      // Three rounds of signs and a transform of n log2 n additions (Andoni et al. 2015, section
+      // 6).
+      const auto n = static_cast<double>(transform_size_);
+      const auto transforms = static_cast<double>(ceil_div(width(factor), transform_size_));
+      total += transforms * 3 * n * (1 + std::log2(n));
+    }
+  }
+  return total;
+}
+
 void sort_by_bucket(std::span<const std::uint32_t> bucket, std::size_t buckets,
                     std::span<std::uint32_t> counts, std::span<std::uint32_t> order) {
   std::fill(counts.begin(), counts.end(), 0u);

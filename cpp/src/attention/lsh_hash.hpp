@@ -39,6 +39,8 @@ class LshHasher {
   void hash(const float* x, std::size_t stride, std::size_t rows, std::size_t round,
             std::uint32_t* bucket, float* margin);
   std::size_t bytes() const { return rotations_.bytes() + work_.bytes(); }
+  /// Multiply-adds of hashing one vector in one round; a sign or a butterfly's addition counts one.
+  double multiply_adds() const;
 
  private:
   /// Columns of a factor's rotation; 0 for a second factor of 1.

@@ -105,6 +105,7 @@ export interface LshQuality {
   readonly capturedMassMin: number;
   readonly capturedMassStderr: number;
   readonly relativeError: number;
+  readonly relativeErrorStderr: number;
   readonly errorBound: number;
   readonly kl: number;
   readonly argmaxMargin: number;
