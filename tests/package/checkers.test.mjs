@@ -46,7 +46,7 @@ test('publint finds nothing', () => {
 });
 
 test('the types are right for every way of resolving them that knows exports', () => {
-  run(binary('attw'), [tarball(), '--profile', 'esm-only', '--exclude-entrypoints', './embed.html', './custom-elements.json', './heed.wasm', './heed-relaxed.wasm'], root);
+  run(binary('attw'), [tarball(), '--profile', 'esm-only', '--exclude-entrypoints', './embed.html', './custom-elements.json', './heed.wasm', './heed-relaxed.wasm', './heed-lab.wasm', './heed-lab-relaxed.wasm'], root);
 });
 
 test('the interface is that of the committed reports, and everything in it is documented', () => {

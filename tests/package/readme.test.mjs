@@ -24,10 +24,12 @@ after(async () => {
 });
 
 test('the facade and the workers', async () => {
-  const [facade, workers, ...others] = blocks('js');
+  const [facade, workers, tuning, ...others] = blocks('js');
   assert.deepEqual(others, []);
   const folder = folderOf('readme-node', { 'facade.mjs': `${tensors}${facade}${sum('facade')}\nconsole.log(lsh.context.length);` });
   assert.match(run('node', ['facade.mjs'], folder), /^facade 524288 true\n524288/);
+  const tuner = folderOf('readme-tuning', { 'tuning.mjs': `${tensors}${tuning}${sum('tuning')}\nconsole.log(verdict, points.length > 10);` });
+  assert.match(run('node', ['tuning.mjs'], tuner), /^tuning 524288 true\n(lsh|exact) true/);
   const page = await browser.newPage();
   page.setDefaultTimeout(60_000);
   const lines = [];

@@ -6,8 +6,8 @@ import { makeInit as makeInitWith } from '../../../web/src/core/init.ts';
 import type { BinarySource } from '../../../web/src/core/init.ts';
 import { init } from '../../../web/src/core/node.ts';
 
-const binary = async (flavour: string) =>
-  new Uint8Array(await readFile(new URL(`../../../web/src/core/generated/${flavour === 'relaxed' ? 'heed-relaxed' : 'heed'}.wasm`, import.meta.url)));
+const binary = async ({ flavour, laboratory = false }: { flavour: string; laboratory?: boolean }) =>
+  new Uint8Array(await readFile(new URL(`../../../web/src/core/generated/heed${laboratory ? '-lab' : ''}${flavour === 'relaxed' ? '-relaxed' : ''}.wasm`, import.meta.url)));
 const makeInit = (source: BinarySource) => makeInitWith(source, async () => glue);
 const page = '<!doctype html><title>404</title>';
 
@@ -21,9 +21,9 @@ test('calls of init() without options share one instance, also while it loads', 
 
 test('a failed init() fails for all who waited, and the next one tries again', async () => {
   let tries = 0;
-  const flaky = makeInit(async (flavour) => {
+  const flaky = makeInit(async (kind) => {
     if (++tries === 1) throw new Error('offline');
-    return binary(flavour);
+    return binary(kind);
   });
   const failures = await Promise.all([failureOf(flaky()), failureOf(flaky())]);
   expect(failures.map((failure) => failure.code)).toEqual(['wasm-unavailable', 'wasm-unavailable']);
@@ -38,13 +38,13 @@ test('a failed init() fails for all who waited, and the next one tries again', a
 describe('the binary is compiled from a response', () => {
   test.each(['application/wasm', ' Application/WASM', 'application/wasm; charset=utf-8', 'text/plain', 'application/octet-stream'])(
     'of type "%s"', async (type) => {
-      const from = makeInit(async (flavour) => new Response(await binary(flavour), { headers: { 'content-type': type } }));
+      const from = makeInit(async (kind) => new Response(await binary(kind), { headers: { 'content-type': type } }));
       expect((await from()).instructionSet).toBe('wasm-relaxed');
     });
 
   test('without a type', async () => {
-    const from = makeInit(async (flavour) => {
-      const response = new Response(await binary(flavour));
+    const from = makeInit(async (kind) => {
+      const response = new Response(await binary(kind));
       response.headers.delete('content-type');
       return response;
     });
@@ -59,18 +59,18 @@ test('a page in place of the binary is named as such, whatever its status and ty
   expect([html.code, html.received]).toEqual(['wasm-unavailable', expect.stringContaining('<!do')]);
   const mislabelled = await failureOf(makeInit(async () => new Response(page, { headers: { 'content-type': 'application/wasm' } }))());
   expect(mislabelled.code).toBe('wasm-unavailable');
-  const truncated = await failureOf(init({ wasmBinary: (await binary('simd128')).slice(0, 5000) }));
+  const truncated = await failureOf(init({ wasmBinary: (await binary({ flavour: 'simd128' })).slice(0, 5000) }));
   expect(truncated.code).toBe('wasm-unavailable');
   expect((await init()).instructionSet).toMatch(/^wasm-/);
 });
 
 test('a binary can be brought as bytes, module or URL, and is heed.wasm unless said otherwise', async () => {
-  const bytes = await binary('simd128');
+  const bytes = await binary({ flavour: 'simd128' });
   const url = `data:application/wasm;base64,${Buffer.from(bytes).toString('base64')}`;
   for (const options of [{ wasmBinary: bytes }, { wasmBinary: bytes.buffer }, { module: new WebAssembly.Module(bytes) }, { wasmUrl: url }, { wasmUrl: new URL(url) }]) {
     expect((await init(options)).instructionSet).toBe('wasm-simd128');
   }
-  expect((await init({ wasmBinary: await binary('relaxed'), simd: 'relaxed' })).instructionSet).toBe('wasm-relaxed');
+  expect((await init({ wasmBinary: await binary({ flavour: 'relaxed' }), simd: 'relaxed' })).instructionSet).toBe('wasm-relaxed');
 });
 
 test('an engine without relaxed SIMD gets the baseline', async () => {
@@ -78,7 +78,7 @@ test('an engine without relaxed SIMD gets the baseline', async () => {
   WebAssembly.validate = () => false;
   try {
     const asked: string[] = [];
-    const heed = await makeInit((flavour) => { asked.push(flavour); return binary(flavour); })();
+    const heed = await makeInit((kind) => { asked.push(kind.flavour); return binary(kind); })();
     expect([heed.instructionSet, asked]).toEqual(['wasm-simd128', ['simd128']]);
   } finally {
     WebAssembly.validate = validate;

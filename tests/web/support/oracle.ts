@@ -74,3 +74,11 @@ export function largestDifference(actual: ArrayLike<number>, expected: readonly 
   }
   return worst;
 }
+
+/** Queries and keys around `clusters` shared centres, so that a query's mass lies on the keys of its own. */
+export function clusteredInputs(length: number, dim: number, clusters: number) {
+  const centres = uniformData(clusters * dim, 11);
+  const member = uniformData(length, 12).map((u) => Math.floor(((u + 1) / 2) * clusters) % clusters);
+  const around = (seed: number) => uniformData(length * dim, seed).map((u, n) => 4 * centres[member[Math.floor(n / dim)]! * dim + (n % dim)]! + 0.5 * u);
+  return { query: around(13), key: around(14), value: uniformData(length * dim, 15), shape: { queryLen: length, headDim: dim } };
+}

@@ -4,6 +4,7 @@ import { checkCount, checkMasks, checkObject, checkTensors, fullShape, outputSiz
 import type { FullShape } from '../core/arguments.ts';
 import { HeedError, noWorkersError } from '../core/errors.ts';
 import { disposeKey } from '../core/dispose.ts';
+import type { PrincipalComponents, TuneOptions, TuneResult } from '../core/lab-types.ts';
 import type { Session } from '../core/session.ts';
 import type {
   AttentionInputs, AttentionOptions, AttentionResult, Candidates, CellArithmetic, HashOptions, InitOptions, Linear, LshCost, LshOptions, LshParameters,
@@ -144,6 +145,16 @@ export class HeedClient {
 
   hash(x: Float32Array, dim: number, options: HashOptions): Promise<Uint32Array<ArrayBuffer>> {
     return this.#pool.home.call('hash', [x, dim, options]);
+  }
+
+  /** As Heed.autoTune(); needs createClient({ laboratory: true }). After an abort the worker ends the hashing of the setting it is at. */
+  autoTune(inputs: AttentionInputs, options: AttentionOptions = {}, tune: TuneOptions = {}, call?: CallOptions): Promise<TuneResult> {
+    return this.#pool.home.call('autoTune', [inputs, options, tune], call);
+  }
+
+  /** As Heed.principalComponents(); needs createClient({ laboratory: true }). */
+  principalComponents(x: Float32Array, dim: number, components: number): Promise<PrincipalComponents> {
+    return this.#pool.home.call('principalComponents', [x, dim, components]);
   }
 
   /** A session lives in one worker; should that die, its calls reject with code "worker-died". */

@@ -64,7 +64,7 @@ export function checkKind<K extends WeightKind>(kind: K, allowed: readonly K[]):
   return KINDS[kind];
 }
 
-function checkBoolean(value: unknown, field: string): boolean {
+export function checkBoolean(value: unknown, field: string): boolean {
   if (typeof value !== 'boolean') {
     throw new HeedError({ code: 'invalid-value', field, received: String(value), expected: 'true or false' });
   }

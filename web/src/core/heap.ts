@@ -1,5 +1,6 @@
 // Memory of the WebAssembly module: typed blocks that are written once and freed together.
 
+import type { MainModule as LaboratoryMainModule } from './generated/heed-lab.mjs';
 import type { MainModule } from './generated/heed.mjs';
 import { HeedError } from './errors.ts';
 import type { HeedErrorParts } from './errors.ts';
@@ -13,6 +14,9 @@ export type HeedModule = MainModule & {
   readonly HEAPU8: Uint8Array<ArrayBuffer>;
   readonly HEAPU32: Uint32Array<ArrayBuffer>;
 };
+
+/** The laboratory's module: all of the other, and more. */
+export type LaboratoryModule = HeedModule & Pick<LaboratoryMainModule, 'Tuner' | 'principalComponents'>;
 
 /** Blocks of the heap that live as long as one call or one session. Addresses are bytes; 0 is none. */
 export class HeapScope {

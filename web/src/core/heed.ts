@@ -3,18 +3,20 @@
 import { checkArray, checkCount, checkObject, checkSeed, fullShape, isHadamard, moduleLshOptions, outputSizes, placeOptions, placeProblem } from './arguments.ts';
 import { HeedError } from './errors.ts';
 import { check, readFloats, readResult, readUints, scoped } from './heap.ts';
-import type { HeapScope, HeedModule } from './heap.ts';
+import type { HeapScope, HeedModule, LaboratoryModule } from './heap.ts';
 import { KeyValueCache } from './key-value-cache.ts';
+import type { PrincipalComponents, TuneOptions, TuneResult } from './lab-types.ts';
 import { Session } from './session.ts';
+import { Tuner } from './tuner.ts';
 import type {
   AttentionInputs, AttentionOptions, AttentionResult, CacheShape, HashOptions, Linear, LshOptions, LshResult, MultiHeadInputs, MultiHeadResult,
 } from './types.ts';
 
 /** The module, started: attention computed in the caller's thread. Made by init(). */
 export class Heed {
-  readonly #module: HeedModule;
+  readonly #module: HeedModule | LaboratoryModule;
 
-  constructor(module: HeedModule) {
+  constructor(module: HeedModule | LaboratoryModule) {
     this.#module = module;
   }
 
@@ -136,6 +138,47 @@ export class Heed {
   /** Keys and values that grow, for decoding: each step costs its own rows. Throws HeedError. */
   keyValueCache(shape: CacheShape): KeyValueCache {
     return new KeyValueCache(this.#module, shape);
+  }
+
+  /**
+   * Which rounds, buckets and chunk suit these inputs, or that exact attention suits them better: every setting of a
+   * grid is hashed in full and measured on sampled queries. Needs init({ laboratory: true }). Throws HeedError.
+   */
+  autoTune(inputs: AttentionInputs, options: AttentionOptions = {}, tune: TuneOptions = {}): TuneResult {
+    const tuner = this.tuner(inputs, options, tune);
+    try {
+      tuner.advance();
+      return tuner.result();
+    } finally {
+      tuner.dispose();
+    }
+  }
+
+  /** autoTune() in slices. Needs init({ laboratory: true }). Throws HeedError. */
+  tuner(inputs: AttentionInputs, options: AttentionOptions = {}, tune: TuneOptions = {}): Tuner {
+    return new Tuner(this.#laboratory(), inputs, options, tune);
+  }
+
+  /** Directions of greatest variance of rows x [rows, dim]: `components` of them, at most dim. Needs init({ laboratory: true }). Throws HeedError. */
+  principalComponents(x: Float32Array, dim: number, components: number): PrincipalComponents {
+    const module = this.#laboratory();
+    checkCount(dim, 'dim', 1);
+    checkCount(components, 'components', 1);
+    const rows = Math.floor(checkObject(x, 'x').length / dim);
+    checkArray(x, Float32Array, rows * dim, 'x', 'a multiple of dim');
+    return scoped(module, (scope) => {
+      const source = scope.floats(x, 'x');
+      // More than dim is for the module to refuse; room for that many is not asked for.
+      const room = Math.min(components, dim);
+      const at = { mean: scope.allocate(dim, 'mean'), axes: scope.allocate(room * dim, 'components'), explained: scope.allocate(room, 'explained') };
+      check(module, module.principalComponents(source, rows, dim, components, at.mean, at.axes, at.explained));
+      return { mean: readFloats(module, at.mean, dim), components: readFloats(module, at.axes, components * dim), explained: readFloats(module, at.explained, components) };
+    });
+  }
+
+  #laboratory(): LaboratoryModule {
+    if ('Tuner' in this.#module) return this.#module;
+    throw new HeedError({ code: 'invalid-value', field: 'laboratory', received: 'a module without the laboratory', expected: 'init({ laboratory: true })' });
   }
 
   #placeLinear(scope: HeapScope, layer: Linear, inFeatures: number, outFeatures: number, field: string): { weight: number; bias: number } {

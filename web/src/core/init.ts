@@ -1,14 +1,21 @@
 // Finds, compiles and starts the WebAssembly module. Nothing runs on import.
 
+import { checkBoolean } from './arguments.ts';
 import { HeedError } from './errors.ts';
-import type { HeedModule } from './heap.ts';
+import type { HeedModule, LaboratoryModule } from './heap.ts';
 import { Heed } from './heed.ts';
 import type { InitOptions } from './types.ts';
 
 export type SimdFlavour = 'simd128' | 'relaxed';
 
+/** Which of the binaries. */
+export interface BinaryKind {
+  readonly flavour: SimdFlavour;
+  readonly laboratory: boolean;
+}
+
 /** How a platform gets at the bytes of the binary that belongs to this package. */
-export type BinarySource = (flavour: SimdFlavour) => Promise<ArrayBuffer | Uint8Array | Response>;
+export type BinarySource = (kind: BinaryKind) => Promise<ArrayBuffer | Uint8Array | Response>;
 
 /** A module of one function that computes f32x4.relaxed_madd, the one relaxed opcode the binary uses. */
 const RELAXED_MADD = Uint8Array.of(
@@ -53,7 +60,11 @@ async function compile(source: ArrayBuffer | Uint8Array | Response): Promise<Web
 /** The script that belongs to both binaries: scripts/build-wasm makes sure that it does. */
 export type Glue = (options: object) => Promise<unknown>;
 
-async function start(options: InitOptions, ownBinary: BinarySource, ownGlue: () => Promise<Glue>): Promise<Heed> {
+/** How a platform gets at the script of a module. */
+export type GlueSource = (laboratory: boolean) => Promise<Glue>;
+
+async function start(options: InitOptions, ownBinary: BinarySource, ownGlue: GlueSource): Promise<Heed> {
+  const laboratory = checkBoolean(options.laboratory ?? false, 'laboratory');
   const wanted = options.simd ?? 'auto';
   // A binary that the caller brings is simd128 unless said otherwise.
   const brought = options.module !== undefined || options.wasmBinary !== undefined || options.wasmUrl !== undefined;
@@ -61,9 +72,9 @@ async function start(options: InitOptions, ownBinary: BinarySource, ownGlue: () 
   const flavour: SimdFlavour = relaxed ? 'relaxed' : 'simd128';
   let module = options.module;
   try {
-    module ??= await compile(options.wasmBinary ?? (options.wasmUrl !== undefined ? await fetch(options.wasmUrl) : await ownBinary(flavour)));
+    module ??= await compile(options.wasmBinary ?? (options.wasmUrl !== undefined ? await fetch(options.wasmUrl) : await ownBinary({ flavour, laboratory })));
     const compiled = module;
-    const glue = await ownGlue();
+    const glue = await ownGlue(laboratory);
     const instance = await new Promise((resolve, reject) => {
       glue({
         instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void) {
@@ -73,7 +84,7 @@ async function start(options: InitOptions, ownBinary: BinarySource, ownGlue: () 
         },
       }).then(resolve, reject);
     });
-    return new Heed(instance as HeedModule);
+    return new Heed(instance as HeedModule | LaboratoryModule);
   } catch (error) {
     if (error instanceof HeedError) throw error;
     throw unavailable(String(error), 'an engine with WebAssembly SIMD and a reachable .wasm file', error);
@@ -84,7 +95,7 @@ async function start(options: InitOptions, ownBinary: BinarySource, ownGlue: () 
  * An init() for a platform. Calls without options share one instance, also while it loads; a failure
  * is not remembered, so a later call tries again. With options, each call makes an instance.
  */
-export function makeInit(ownBinary: BinarySource, ownGlue: () => Promise<Glue>): (options?: InitOptions) => Promise<Heed> {
+export function makeInit(ownBinary: BinarySource, ownGlue: GlueSource): (options?: InitOptions) => Promise<Heed> {
   let shared: Promise<Heed> | undefined;
   return (options) => {
     if (options !== undefined && Object.keys(options).length > 0) return start(options, ownBinary, ownGlue);

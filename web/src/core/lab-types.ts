@@ -1,17 +1,7 @@
 // The arguments and results of what needs the laboratory's module (init with laboratory: true): types only.
 // The mathematics and the rules are those of cpp/include/heed.
 
-import type { AttentionShape, LshOptions } from './types.ts';
-
-/** Named structures of generated queries and keys; see cpp/include/heed/generators.hpp for each formula. */
-export type Structure = 'clustered' | 'low-rank' | 'gaussian' | 'power-law' | 'needle';
-
-/** What generate() makes: query, key and value of a named structure from a seed. */
-export interface GenerateOptions {
-  readonly structure: Structure;
-  readonly shape: AttentionShape;
-  readonly seed?: number | bigint;
-}
+import type { LshOptions, LshParameters, LshQuality } from './types.ts';
 
 /** Directions of greatest variance of rows x [rows, dim], strongest first. */
 export interface PrincipalComponents {
@@ -23,74 +13,45 @@ export interface PrincipalComponents {
   readonly explained: Float32Array<ArrayBuffer>;
 }
 
-/** What one round of hashing did with a query and a key. */
-export interface PairRound {
-  readonly met: boolean;
-  readonly queryBucket: number;
-  readonly keyBucket: number;
-  /** Gap between the best and the second value of each hash: how near the vector was to another bucket. */
-  readonly queryMargin: number;
-  readonly keyMargin: number;
-  /** Places in the sorted order, and the chunks they are in. */
-  readonly queryRank: number;
-  readonly keyRank: number;
-  readonly queryChunk: number;
-  readonly keyChunk: number;
-  /** Why they did not meet: other buckets (far apart), or a chunk boundary between neighbouring places. */
-  readonly reason: 'met' | 'hidden' | 'buckets' | 'boundary';
-}
-
-/** Sampled quality of LSH attention: for every sampled query its own figures, and the figures over all of them. */
-export interface LshReport {
-  /** Sampled queries, per head, ascending: [sample] each. */
-  readonly queries: Uint32Array<ArrayBuffer>;
-  readonly capturedMassOfQuery: Float32Array<ArrayBuffer>;
-  readonly relativeErrorOfQuery: Float32Array<ArrayBuffer>;
-  readonly errorBoundOfQuery: Float32Array<ArrayBuffer>;
-  readonly capturedMass: number;
-  /** 95 % confidence interval of the mean. */
-  readonly capturedMassInterval: readonly [low: number, high: number];
-  readonly relativeError: number;
-  readonly errorBound: number;
-  readonly kl: number;
-  readonly topKRecall: number;
-  readonly operatorNormError: number;
-  readonly argmaxMargin: number;
-  readonly sampled: boolean;
-}
-
-/** What autoTune() looks for. One of the three. */
+/** What autoTune() looks for. Exactly one of the three. */
 export type TuneTarget =
+  /** At least this mean captured mass, above 0, up to 1. */
   | { readonly capturedMass: number }
+  /** At most this relative error of the output. */
   | { readonly relativeError: number }
-  /** At most this share of exact attention's multiply-adds. */
+  /** The greatest captured mass for at most this share of exact attention's multiply-adds. */
   | { readonly budget: number };
 
+/** What autoTune() looks for, what it leaves as it is, and how much it measures. */
 export interface TuneOptions {
-  readonly target: TuneTarget;
-  /** Queries measured a head. Default 128. */
+  /** Default { capturedMass: 0.95 }. */
+  readonly target?: TuneTarget;
+  /** What is not searched. Default: seed 0, Gaussian rotation, chunk mode. */
+  readonly lsh?: Pick<LshOptions, 'seed' | 'rotation' | 'sharedQueryKey' | 'trueBuckets'>;
+  /** Queries measured a head, drawn without replacement; 0: all. Default 128. */
   readonly sample?: number;
+  /** Of the sample, 0 <= seed < 2^64. Default 0. */
   readonly seed?: number | bigint;
 }
 
 /** One setting that was tried. */
-export interface TunePoint {
-  readonly lsh: Required<Pick<LshOptions, 'rounds' | 'buckets' | 'chunk'>> & LshOptions;
-  /** Multiply-adds as a share of exact attention's. */
+export interface TunePoint extends LshParameters {
+  /** Multiply-adds of hashing and attending over those of exact attention. */
   readonly cost: number;
-  readonly capturedMass: number;
-  readonly capturedMassInterval: readonly [low: number, high: number];
-  readonly relativeError: number;
+  /** Over the sampled queries of all heads. */
+  readonly quality: LshQuality;
+  /** A captured mass or error meets its target only with the far end of its 95 % confidence interval. */
   readonly meetsTarget: boolean;
 }
 
-/** What autoTune() found. */
+/** What autoTune() found; see LshTuner in cpp/include/heed/lsh_tuner.hpp. */
 export interface TuneResult {
+  /** "exact": no setting meets the target below exact attention's cost, so exact attention is the better choice. "none": nothing keeps to the budget. */
+  readonly verdict: 'lsh' | 'exact' | 'none';
+  /** The cheapest setting that meets the target, for a budget the one of greatest captured mass: ready for lshAttention(). Only with verdict "lsh". */
+  readonly recommended: LshOptions | undefined;
+  /** Every setting that was tried. */
   readonly points: readonly TunePoint[];
-  /** Indices of points that no other beats in both cost and captured mass, cheapest first. */
+  /** Indices of the points that no other beats in both cost and captured mass, cheapest first. */
   readonly front: readonly number[];
-  /** Index of the cheapest point that meets the target and costs less than exact attention; null: exact is the better choice. */
-  readonly recommended: number | null;
-  readonly verdict: 'lsh' | 'exact';
 }
-

@@ -237,10 +237,12 @@ export interface CacheQuery {
   readonly queryLen?: number;
 }
 
-/** Where the WebAssembly binary comes from. Default: the file beside the module, relaxed SIMD where the engine has it. A binary given here is heed.wasm; with simd "relaxed", heed-relaxed.wasm. */
+/** Where the WebAssembly binary comes from. Default: the file beside the module, relaxed SIMD where the engine has it. A binary given here is heed.wasm; with simd "relaxed", heed-relaxed.wasm; with laboratory, heed-lab.wasm or heed-lab-relaxed.wasm. */
 export interface InitOptions {
   readonly wasmUrl?: string | URL;
   readonly wasmBinary?: ArrayBuffer | Uint8Array;
   readonly module?: WebAssembly.Module;
   readonly simd?: 'auto' | 'simd128' | 'relaxed';
+  /** Starts the larger module that autoTune() and principalComponents() need: heed-lab.wasm. Default false. */
+  readonly laboratory?: boolean;
 }

@@ -3,7 +3,7 @@
 
 import { createClient as createOtherClient } from '../client/client.ts';
 import type { ClientOptions, HeedClient } from '../client/client.ts';
-import { noWorkersError } from '../core/errors.ts';
+import { HeedError, noWorkersError } from '../core/errors.ts';
 import { glue } from '../core/glue.ts';
 import { hasRelaxedSimd, makeInit } from '../core/init.ts';
 import type { SimdFlavour } from '../core/init.ts';
@@ -21,8 +21,20 @@ async function unpack(packed: string): Promise<ArrayBuffer> {
 
 const binaryOf = (flavour: SimdFlavour) => unpack(binaries[flavour]);
 
+/** The laboratory's module is a file of its own only. */
+function refuseLaboratory(laboratory: boolean | undefined): void {
+  if (laboratory) throw new HeedError({ code: 'invalid-value', field: 'laboratory', received: 'true', expected: 'false with "heed/inline"; "heed" and "heed/client" have the laboratory' });
+}
+
+
 /** As init() of "heed", without a file to fetch. */
-export const init = makeInit(binaryOf, async () => glue);
+export const init = makeInit(async ({ flavour, laboratory }) => {
+  refuseLaboratory(laboratory);
+  return binaryOf(flavour);
+}, async (laboratory) => {
+  refuseLaboratory(laboratory);
+  return glue;
+});
 
 let script: Promise<string> | undefined;
 
@@ -34,6 +46,7 @@ function workerScript(): Promise<string> {
 
 /** As createClient() of "heed/client", without a file to fetch; the page's policy must allow workers from blob: addresses. */
 export async function createClient({ worker: own, ...options }: ClientOptions = {}): Promise<HeedClient> {
+  refuseLaboratory(options.laboratory);
   if (own === undefined && typeof Worker === 'undefined') throw noWorkersError();
   const brought = options.module !== undefined || options.wasmBinary !== undefined || options.wasmUrl !== undefined;
   const wanted = options.simd ?? 'auto';

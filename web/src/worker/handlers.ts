@@ -3,6 +3,7 @@
 import { checkObject, checkRange } from '../core/arguments.ts';
 import { disposedError, supersededError } from '../core/errors.ts';
 import type { Heed } from '../core/heed.ts';
+import type { TuneOptions, TuneResult } from '../core/lab-types.ts';
 import type { Session } from '../core/session.ts';
 import type {
   AttentionInputs, AttentionOptions, AttentionResult, LshOptions, LshResult, Mechanism, MultiHeadInputs, Tile, TileRequest, WeightKind,
@@ -99,6 +100,16 @@ export function makeHandlers(heed: Heed) {
     multiHeadAttention: (inputs: MultiHeadInputs, options: AttentionOptions, _job: Job) => heed.multiHeadAttention(inputs, options),
     linear: (...[x, layer, sizes, _job]: [...Parameters<Heed['linear']>, Job]) => heed.linear(x, layer, sizes),
     hash: (...[x, dim, options, _job]: [...Parameters<Heed['hash']>, Job]) => heed.hash(x, dim, options),
+    async autoTune(inputs: AttentionInputs, options: AttentionOptions, tune: TuneOptions, job: Job): Promise<TuneResult> {
+      const tuner = heed.tuner(inputs, options, tune);
+      try {
+        await inSlices(job, firstPairs, (pairs) => ({ fraction: tuner.advance(pairs), done: tuner.done }));
+        return tuner.result();
+      } finally {
+        tuner.dispose();
+      }
+    },
+    principalComponents: (...[x, dim, components, _job]: [...Parameters<Heed['principalComponents']>, Job]) => heed.principalComponents(x, dim, components),
     open(inputs: AttentionInputs, _job: Job) {
       const session = heed.session(inputs);
       const id = nextSession++;
