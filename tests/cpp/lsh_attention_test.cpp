@@ -26,6 +26,13 @@ LshOptions random_lsh(reference::Random& random, bool shared) {
   o.true_buckets = random.chance(0.4);
   if (random.chance(0.7)) o.buckets = random.chance(0.2) ? 72 : 2 * random.size(1, 12);
   if (random.chance(0.6)) o.chunk = random.chance(0.1) ? 1000 : random.size(1, 90);
+  o.family = static_cast<HashFamily>(random.size(0, 2));
+  if (o.family == HashFamily::kSimHash && o.buckets != 0) {
+    o.buckets = std::size_t{1} << random.size(1, 7);
+  } else if (o.family == HashFamily::kE2Lsh) {
+    o.buckets = 0;
+    o.true_buckets = false;
+  }
   return o;
 }
 
@@ -45,7 +52,7 @@ void random_options(AttentionCase& c, reference::Random& random) {
 TEST_CASE("LSH attention is the exact softmax over the union of candidates") {
   const char* const isa = any_instruction_set();
   const InstructionSetScope scope(isa);
-  for (std::uint64_t seed = 1; seed <= 90; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 180; ++seed) {
     reference::Random random(seed);
     const bool shared = random.chance(0.5);
     AttentionCase c(random_sizes(random, shared), random);
@@ -58,7 +65,7 @@ TEST_CASE("LSH attention is the exact softmax over the union of candidates") {
 }
 
 TEST_CASE("orders sort by bucket and position, and hidden keys come last") {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     reference::Random random(seed);
     const bool shared = seed % 2 == 0;
     AttentionCase c(random_sizes(random, shared), random);
@@ -107,7 +114,7 @@ TEST_CASE("buckets are the hashes of the rows, and shared-QK hashes queries by d
 }
 
 TEST_CASE("candidates are the oracle's visible pairs, ascending, with the first round of each") {
-  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     reference::Random random(seed);
     const bool shared = random.chance(0.5);
     // Every fourth problem is computed in double.

@@ -113,9 +113,10 @@ TEST_CASE("sort_by_bucket is stable and returns where buckets start") {
 
 TEST_CASE("automatic bucket counts are valid for every wish and not far above it") {
   for (std::size_t wanted = 0; wanted <= 5000; ++wanted) {
-    const std::size_t buckets = round_up_buckets(wanted);
+    const std::size_t buckets = round_up_buckets(HashFamily::kCrossPolytope, wanted);
     CAPTURE(wanted, buckets);
-    if (!check_buckets(buckets).ok() || buckets < wanted) FAIL("not valid");
+    if (!check_buckets(HashFamily::kCrossPolytope, buckets).ok() || buckets < wanted)
+      FAIL("not valid");
     // Two factors near the root, each rounded up to an even number.
     const double root = std::sqrt(static_cast<double>(wanted));
     if (static_cast<double>(buckets) > (root + 3) * (root + 3)) FAIL("too many");

@@ -4,6 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
+#include <set>
 
 #include "support/lsh_case.hpp"
 
@@ -106,7 +107,11 @@ TEST_CASE("the cost of a point counts the hashes and the pairs of every chunk") 
       const double attended = static_cast<double>(2 * length * chunk - chunk * chunk);
       // Above 64 buckets two rotations decide, whose widths multiply up to a quarter of them.
       double width = static_cast<double>(buckets) / 2;
-      if (buckets > 64) {
+      if (point.lsh.family == HashFamily::kSimHash) {
+        width = std::log2(buckets);
+      } else if (point.lsh.family == HashFamily::kE2Lsh) {
+        width = 2 + 1.0 / dim;  // a norm, a projection and the lift
+      } else if (buckets > 64) {
         std::size_t first = 2;
         for (std::size_t f = 2; f * f <= buckets; f += 2) {
           if (buckets % f == 0 && (buckets / f) % 2 == 0) first = f;
@@ -188,6 +193,27 @@ TEST_CASE("on unrelated Gaussian queries and keys exact attention is the better 
     const TunePoint& point = tuner.points()[i];
     if (point.cost < 1) CHECK(point.quality.captured_mass < 0.95);
   }
+}
+
+TEST_CASE("a family that is asked for is the only one tried, and otherwise all that suit") {
+  reference::Random random(10);
+  const AttentionCase c({1, 1, 1, 200, 200, 8, 4}, random);
+  const auto families = [&](const LshOptions& fixed, std::optional<HashFamily> family) {
+    std::set<HashFamily> tried;
+    const LshTuner tuner = tuned(c, fixed, {.sample = 4, .family = family});
+    for (const TunePoint& point : tuner.points()) tried.insert(point.lsh.family);
+    return tried;
+  };
+  using enum HashFamily;
+  CHECK(families({}, {}) == std::set{kCrossPolytope, kSimHash, kE2Lsh});
+  CHECK(families({.true_buckets = true}, {}) == std::set{kCrossPolytope, kSimHash});
+  CHECK(families({.rotation = Rotation::kHadamard}, kSimHash) == std::set{kSimHash});
+  for (const HashFamily family : {kCrossPolytope, kSimHash, kE2Lsh}) {
+    CHECK(families({}, family) == std::set{family});
+  }
+  LshTuner refused;
+  CHECK(refused.prepare(c.inputs(), c.options, {.true_buckets = true}, {.family = kE2Lsh}).field ==
+        "true_buckets");
 }
 
 TEST_CASE("a budget buys the greatest captured mass within it, or nothing") {

@@ -1,4 +1,5 @@
-// LSH attention as in the Reformer (Kitaev, Kaiser & Levskaya 2020): the public API.
+// LSH attention as in the Reformer (Kitaev, Kaiser & Levskaya 2020), with its hash or another: the
+// public API.
 #pragma once
 
 #include <cstddef>
@@ -20,26 +21,46 @@ enum class Rotation {
               // buckets a fraction of the work, on long sequences most of what hashing costs
 };
 
+/// What a hash looks at. The margin of a hash is how near the vector was to another bucket.
+enum class HashFamily {
+  /// argmax([xR; -xR]) with a random rotation R (Kitaev et al. 2020, section 2, "Locality sensitive
+  /// hashing"): sees the direction alone. Margin: best minus second best value.
+  kCrossPolytope,
+  /// The sides of k random hyperplanes on which a vector lies (Charikar 2002): sees the direction
+  /// alone. Buckets are 2^k words in the order of the reflected Gray code, so that neighbours
+  /// differ in one side. Margin: distance to the nearest hyperplane.
+  kSimHash,
+  /// SMYRF's asymmetric hash (Daras et al. 2020, section 3): F(q) = [q; 0; sqrt(Mq^2 + Mk^2 -
+  /// |q|^2)] and G(k) = [k; sqrt(Mq^2 + Mk^2 - |k|^2); 0], M the largest norms of a head, are
+  /// projected on one random direction and cut into clusters of equal size along it. |F - G| falls
+  /// as <q, k> grows, so lengths count. The buckets are the chunks. Margin: gap between a
+  /// projection and the nearest one of another cluster, infinite when there is one cluster.
+  kE2Lsh,
+};
+
 /// How hashing chooses candidates for the exact softmax.
 ///
-/// In each round every vector x is hashed to argmax([xR; -xR]) with a random rotation R (section 2,
-/// "Locality sensitive hashing"); vectors are sorted by (bucket, position) and cut into chunks; a
-/// query's candidates of the round are the keys in its own chunk and the one before, in sorted
-/// order, without wrapping. The result is the exact softmax over the union of the candidates of all
-/// rounds. Masks use original positions.
+/// In each round every vector is hashed to a bucket; vectors are sorted by (bucket, position) and
+/// cut into chunks; a query's candidates of the round are the keys in its own chunk and the one
+/// before, in sorted order, without wrapping. The result is the exact softmax over the union of the
+/// candidates of all rounds. Masks use original positions.
 struct LshOptions {
   std::size_t rounds = 4;
-  /// Even. 0: chosen so that a bucket holds half a chunk on average, at least 2.
+  /// Even; a power of two for SimHash. 0: chosen so that a bucket holds half a chunk on average, at
+  /// least 2. Must be 0 for E2LSH, where the chunks are the buckets.
   std::size_t buckets = 0;
   /// Vectors per chunk. 0: 2 * length / buckets as in the paper; 64 when buckets is 0 too.
   std::size_t chunk = 0;
   std::uint64_t seed = 0;
+  HashFamily family = HashFamily::kCrossPolytope;
+  /// Of the cross-polytope hash; Gaussian for the others.
   Rotation rotation = Rotation::kGaussian;
   /// Keys are the queries divided by their norms and `key` is ignored (section 2, "shared-QK").
   /// A row of norm below 1e-12 is divided by 1e-12. Implies exclude_self.
   bool shared_query_key = false;
   /// A query's candidates are instead the keys of its own bucket, however many. With it the choice
-  /// of candidates of a query does not depend on other tokens, so causality is exact.
+  /// of candidates of a query does not depend on other tokens, so causality is exact. Not for
+  /// E2LSH, whose clusters depend on all tokens.
   bool true_buckets = false;
 };
 
@@ -54,7 +75,7 @@ struct LshQuality {
   double relative_error_stderr = 0;  // its standard error (delta method); 0 when not sampled
   double error_bound = 0;            // the same from 2 (1 - mass_i) max_j |v_j|, never smaller
   double kl = 0;             // mean KL(p^ || p) = -log(mass), nats; +infinity if a mass is 0
-  double argmax_margin = 0;  // smallest gap between a hash's best and second value
+  double argmax_margin = 0;  // smallest margin of any hash, see HashFamily
 };
 
 /// Work done against exact attention, in query-key pairs. Causal and mask savings are counted.
@@ -140,10 +161,11 @@ class LshAttention {
 Status lsh_attention(const AttentionInputs& inputs, const AttentionOptions& options,
                      const LshOptions& lsh, const AttentionOutputs& outputs);
 
-/// Bucket of each row of x [rows, dim] for one seed and round: argmax([xR; -xR]) with a random
-/// rotation R; more than 64 buckets are factorised into two independent argmaxes.
+/// Bucket of each row of x [rows, dim] for one seed and round, by the cross-polytope hash (more
+/// than 64 buckets are factorised into two independent argmaxes) or by SimHash.
 Status lsh_hash(std::span<const float> x, std::size_t rows, std::size_t dim, std::size_t buckets,
                 std::uint64_t seed, std::size_t round, std::span<std::uint32_t> out,
-                Rotation rotation = Rotation::kGaussian);
+                Rotation rotation = Rotation::kGaussian,
+                HashFamily family = HashFamily::kCrossPolytope);
 
 }  // namespace heed

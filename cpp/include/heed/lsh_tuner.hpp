@@ -25,6 +25,8 @@ struct TuneOptions {
   /// Queries measured a head, drawn from `seed` without replacement; 0: all.
   std::size_t sample = 128;
   std::uint64_t seed = 0;
+  /// Empty: every family that suits the fixed options, a rotation being cross-polytope's alone.
+  std::optional<HashFamily> family = {};
 };
 
 /// One setting that was tried.
@@ -45,10 +47,10 @@ enum class TuneVerdict {
   kNone,   // a budget that neither exact attention nor any point keeps to
 };
 
-/// Tries a grid of buckets, chunks and rounds, in slices. A setting is hashed in full, and measured
-/// against exact attention on sampled queries in double precision; nothing is attended to beside
-/// them. Decisions count multiply-adds, not time: the same inputs and seeds give the same answer
-/// on every machine whose hashes have the same bits.
+/// Tries a grid of families, buckets, chunks and rounds, in slices. A setting is hashed in full,
+/// and measured against exact attention on sampled queries in double precision; nothing is attended
+/// to beside them. Decisions count multiply-adds, not time: the same inputs and seeds give the same
+/// answer on every machine whose hashes have the same bits.
 ///
 /// Inputs and options are views: they must outlive the object.
 class LshTuner {
@@ -59,8 +61,8 @@ class LshTuner {
   LshTuner& operator=(LshTuner&&) noexcept;
 
   /// `fixed` gives what is not searched: seed, rotation, shared_query_key, true_buckets. Its
-  /// rounds, buckets and chunk do not count. Fails as LshAttention::prepare() does, and on a target
-  /// outside its range.
+  /// family, rounds, buckets and chunk do not count. Fails as LshAttention::prepare() does, and on
+  /// a target outside its range.
   Status prepare(const AttentionInputs& inputs, const AttentionOptions& options,
                  const LshOptions& fixed, const TuneOptions& tune);
   /// Does about `work` query-key pairs and returns; hashing one setting is not cut. Call until

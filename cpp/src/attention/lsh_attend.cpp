@@ -123,7 +123,8 @@ double LshAttention::State::attend_group(std::size_t b, std::size_t h) {
 double LshAttention::State::step() {
   const std::size_t b = head / problem.heads, h = head % problem.heads;
   if (!hashed) {
-    hash_head(b, h);
+    const bool lifts = lsh.family == HashFamily::kE2Lsh;
+    hash_head(b, h, lifts ? largest_squares(problem, lsh.shared_query_key, b, h) : 0);
     hashed = true;
     return static_cast<double>(problem.query_len * lsh.rounds);
   }

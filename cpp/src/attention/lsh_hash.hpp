@@ -1,63 +1,39 @@
-// Cross-polytope hashing of vectors into buckets (Kitaev et al. 2020, section 2; Andoni et al.
-// 2015).
+// Hashing of vectors into buckets by one of the families in hash_families/, and sorting by bucket.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <variant>
 
-#include "core/buffer.hpp"
-#include "heed/lsh_attention.hpp"
+#include "attention/hash_families/cross_polytope.hpp"
+#include "attention/hash_families/e2lsh.hpp"
+#include "attention/hash_families/sim_hash.hpp"
 
 namespace heed {
 
-/// Up to so many buckets one rotation decides; beyond, the bucket is a pair of two independent
-/// hashes, h = h1 + first * h2, which keeps the rotation's width near sqrt(buckets).
-inline constexpr std::size_t kSingleRotationBuckets = 64;
+/// The smallest number of buckets >= wanted that suits the family; not for E2LSH, where chunks are
+/// the buckets.
+std::size_t round_up_buckets(HashFamily family, std::size_t wanted);
 
-struct BucketFactors {
-  std::size_t first = 0;
-  std::size_t second = 1;  // 1: a single rotation
-};
+Status check_buckets(HashFamily family, std::size_t buckets);
 
-/// Both even, as near to each other as they get; first 0 when `buckets` has no such factors.
-BucketFactors factor_buckets(std::size_t buckets);
+Status check_rotation(HashFamily family, Rotation rotation);
 
-/// The smallest number of buckets >= wanted that factor_buckets() accepts with balanced factors.
-std::size_t round_up_buckets(std::size_t wanted);
-
-Status check_buckets(std::size_t buckets);
-
-/// Hashes rows for one round after another with the same seed.
+/// Hashes rows for one round after another with the same seed, by a family chosen once.
 class LshHasher {
  public:
-  /// The rotations of all rounds for vectors of `dim` floats. buckets must pass check_buckets().
-  Status prepare(std::size_t dim, std::size_t buckets, Rotation rotation, std::size_t first_round,
-                 std::size_t rounds, std::uint64_t seed);
-  /// bucket[r] of `rows` vectors in a round; margin[r] is the smaller gap of the factors' argmaxes.
-  void hash(const float* x, std::size_t stride, std::size_t rows, std::size_t round,
-            std::uint32_t* bucket, float* margin);
-  std::size_t bytes() const { return rotations_.bytes() + work_.bytes(); }
+  /// Draws what all rounds need. The options must have passed the checks above; `longest` is the
+  /// most rows of a call to hash().
+  Status prepare(const HashSetup& setup, std::size_t longest);
+  /// bucket[r] and margin[r] of the rows in a round; what a margin is, the family says.
+  void hash(const HashRows& rows, std::size_t round, std::uint32_t* bucket, float* margin);
+  std::size_t bytes() const;
   /// Multiply-adds of hashing one vector in one round; a sign or a butterfly's addition counts one.
   double multiply_adds() const;
 
  private:
-  /// Columns of a factor's rotation; 0 for a second factor of 1.
-  std::size_t width(std::size_t factor) const {
-    return (factor == 0 ? factors_.first : factors_.second) / 2;
-  }
-  void draw_matrix(std::uint64_t seed, std::uint64_t stream, std::size_t columns, float* out);
-  void draw_signs(std::uint64_t seed, std::uint64_t stream, std::span<float> out);
-  void hash_factor(const float* x, std::size_t stride, std::size_t rows, std::size_t round,
-                   std::size_t factor, std::uint32_t* bucket, float* margin);
-
-  Buffer<float> rotations_;  // of a round: its first factor's, then its second's
-  Buffer<float> work_;
-  BucketFactors factors_;
-  Rotation rotation_ = Rotation::kGaussian;
-  std::array<std::size_t, 2> factor_size_ = {};
-  std::size_t dim_ = 0, transform_size_ = 0, first_round_ = 0;
+  std::variant<CrossPolytopeHash, SimHash, E2LshHash> family_;
 };
 
 /// Stable counting sort: order[0 .. size) are the indices of `bucket` by (bucket, index). Every

@@ -34,9 +34,7 @@ Status LshAttention::State::normalise_queries(const Tensor<const float>& q) {
     for (std::size_t h = 0; h < q.heads; ++h) {
       for (std::size_t i = 0; i < q.rows; ++i) {
         const float* const row = q.row(b, h, i);
-        double square = 0;
-        for (std::size_t t = 0; t < q.columns; ++t) square += static_cast<double>(row[t]) * row[t];
-        const double norm = std::max(std::sqrt(square), kSmallestNorm);
+        const double norm = std::max(std::sqrt(square_norm(row, q.columns)), kSmallestNorm);
         for (std::size_t t = 0; t < q.columns; ++t) *out++ = static_cast<float>(row[t] / norm);
       }
     }
@@ -52,14 +50,31 @@ Status LshAttention::State::resolve_parameters(const LshOptions& wanted) {
     return invalid_value("rounds", std::to_string(lsh.rounds),
                          "1 to " + std::to_string(kMostRounds));
   }
-  const std::size_t length = std::max(problem.query_len, problem.key_len);
+  HEED_TRY(check_rotation(lsh.family, lsh.rotation));
+  const std::size_t length = std::max<std::size_t>({1, problem.query_len, problem.key_len});
+  if (lsh.buckets == 0 && lsh.chunk == 0) lsh.chunk = kDefaultChunk;
+  if (lsh.family == HashFamily::kE2Lsh) return resolve_clusters(length);
   if (lsh.buckets == 0) {
-    if (lsh.chunk == 0) lsh.chunk = kDefaultChunk;
-    lsh.buckets = round_up_buckets(ceil_div(2 * length, lsh.chunk));
+    lsh.buckets = round_up_buckets(lsh.family, ceil_div(2 * length, lsh.chunk));
   }
-  HEED_TRY(check_buckets(lsh.buckets));
-  if (lsh.chunk == 0) lsh.chunk = std::max<std::size_t>(1, ceil_div(2 * length, lsh.buckets));
-  lsh.chunk = std::min(lsh.chunk, std::max<std::size_t>(1, length));
+  HEED_TRY(check_buckets(lsh.family, lsh.buckets));
+  if (lsh.chunk == 0) lsh.chunk = ceil_div(2 * length, lsh.buckets);
+  lsh.chunk = std::min(lsh.chunk, length);
+  return {};
+}
+
+/// Clusters are the chunks, so that one parameter sets both.
+Status LshAttention::State::resolve_clusters(std::size_t length) {
+  if (lsh.buckets != 0) {
+    return invalid_value("buckets", std::to_string(lsh.buckets),
+                         "0 (E2LSH: the buckets are the chunks)");
+  }
+  if (lsh.true_buckets) {
+    return invalid_value("true_buckets", "true",
+                         "false (E2LSH: which cluster a vector is in depends on all others)");
+  }
+  lsh.chunk = std::min(lsh.chunk, length);
+  lsh.buckets = std::max<std::size_t>(1, chunks());
   return {};
 }
 
@@ -87,14 +102,20 @@ Status LshAttention::State::resolve(const AttentionInputs& inputs, const Attenti
 Status LshAttention::State::allocate() {
   const Problem& p = problem;
   const std::size_t panel = kernels::table().panel_width;
-  HEED_TRY(hasher.prepare(p.head_dim, lsh.buckets, lsh.rotation, 0, lsh.rounds, lsh.seed));
+  const std::size_t longest = std::max(p.query_len, p.key_len);
+  HEED_TRY(hasher.prepare({.dim = p.head_dim,
+                           .buckets = lsh.buckets,
+                           .rounds = lsh.rounds,
+                           .seed = lsh.seed,
+                           .family = lsh.family,
+                           .rotation = lsh.rotation},
+                          longest));
   HEED_TRY(queries.allocate(p.batch * p.heads, lsh.rounds, p.query_len, "query buckets"));
   if (!lsh.shared_query_key) {
     // Without queries no key is hashed.
     const std::size_t length = p.query_len == 0 ? 0 : p.key_len;
     HEED_TRY(keys.allocate(p.batch * p.kv_heads, lsh.rounds, length, "key buckets"));
   }
-  const std::size_t longest = std::max(p.query_len, p.key_len);
   HEED_TRY(counts.allocate(lsh.buckets + 2, "bucket counts"));
   HEED_TRY(query_starts.allocate(lsh.true_buckets ? lsh.buckets + 2 : 0, "bucket starts"));
   HEED_TRY(key_starts.allocate(lsh.true_buckets ? lsh.buckets + 2 : 0, "bucket starts"));

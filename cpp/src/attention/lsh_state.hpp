@@ -53,6 +53,11 @@ struct Candidates {
   std::vector<float> weights;
 };
 
+/// The largest |q|^2 of the heads that share h's keys plus the largest |k|^2 of those keys, of
+/// which those hidden by the key mask do not count. With shared-QK the keys stand for the queries
+/// too.
+double largest_squares(const Problem& p, bool shared_query_key, std::size_t b, std::size_t h);
+
 struct LshAttention::State {
   Problem problem;
   LshOptions lsh;                  // with defaults filled in
@@ -84,6 +89,7 @@ struct LshAttention::State {
   Status resolve(const AttentionInputs& inputs, const AttentionOptions& options,
                  const LshOptions& lsh_, const AttentionOutputs& outputs);
   Status resolve_parameters(const LshOptions& wanted);
+  Status resolve_clusters(std::size_t length);
   Status normalise_queries(const Tensor<const float>& q);
   Status allocate();
   // lsh_structure.cpp
@@ -97,9 +103,10 @@ struct LshAttention::State {
   /// Keys of a chunk: the sorted keys are cut into as many chunks as the queries.
   std::size_t key_chunk(std::size_t b) const;
   std::size_t groups() const;
-  void hash_head(std::size_t b, std::size_t h);
-  void hash_round(HashedSequence& sequence, std::size_t index, std::size_t r, const float* x,
-                  std::size_t stride, std::size_t b, bool hide, std::size_t chunk);
+  /// `squares` is largest_squares() of the head for E2LSH; the others do not look at it.
+  void hash_head(std::size_t b, std::size_t h, double squares);
+  /// Hashes, sorts and cuts one sequence into chunks of rows.cluster.
+  void hash_round(HashedSequence& sequence, std::size_t index, std::size_t r, const HashRows& rows);
   void start_round(std::size_t b, std::size_t h);
   Range group_queries(std::size_t g) const;
   /// Runs of the sorted keys that a group's queries see: one or two.

@@ -5,6 +5,15 @@
 #include "attention/lsh_state.hpp"
 
 namespace heed {
+namespace {
+
+/// Null: every key is visible.
+const std::uint8_t* key_mask(const Problem& p, std::size_t b) {
+  const auto mask = p.options.key_mask;
+  return mask.empty() ? nullptr : mask.data() + b * p.key_len;
+}
+
+}  // namespace
 
 std::size_t LshAttention::State::key_chunk(std::size_t b) const {
   if (lsh.shared_query_key) return lsh.chunk;
@@ -15,19 +24,33 @@ std::size_t LshAttention::State::groups() const {
   return lsh.true_buckets ? lsh.buckets + 1 : chunks();
 }
 
+double largest_squares(const Problem& p, bool shared_query_key, std::size_t b, std::size_t h) {
+  const auto& [query, key, value] = p.inputs;
+  const std::size_t kv_head = p.kv_head(h), group = p.heads / p.kv_heads;
+  const std::uint8_t* const visible = key_mask(p, b);
+  double most_query = 0, most_key = 0;
+  for (std::size_t j = 0; j < p.key_len; ++j) {
+    if (visible != nullptr && visible[j] == 0) continue;
+    most_key = std::max(most_key, square_norm(key.row(b, kv_head, j), p.head_dim));
+  }
+  if (shared_query_key) return 2 * most_key;
+  for (std::size_t n = kv_head * group; n < (kv_head + 1) * group; ++n) {
+    for (std::size_t i = 0; i < p.query_len; ++i) {
+      most_query = std::max(most_query, square_norm(query.row(b, n, i), p.head_dim));
+    }
+  }
+  return most_query + most_key;
+}
+
 void LshAttention::State::hash_round(HashedSequence& sequence, std::size_t index, std::size_t r,
-                                     const float* x, std::size_t stride, std::size_t b, bool hide,
-                                     std::size_t chunk) {
+                                     const HashRows& rows) {
   const auto bucket = sequence.slice(sequence.bucket, index, r);
   const auto order = sequence.slice(sequence.order, index, r);
   const auto code = sequence.slice(sequence.code, index, r);
-  hasher.hash(x, stride, sequence.length, r, bucket.data(), margins.data());
-  const std::uint8_t* const mask = hide && !problem.options.key_mask.empty()
-                                       ? problem.options.key_mask.data() + b * problem.key_len
-                                       : nullptr;
+  hasher.hash(rows, r, bucket.data(), margins.data());
   const auto hidden_bucket = static_cast<std::uint32_t>(lsh.buckets);
   for (std::size_t i = 0; i < sequence.length; ++i) {
-    if (mask != nullptr && mask[i] == 0) {
+    if (rows.visible != nullptr && rows.visible[i] == 0) {
       bucket[i] = hidden_bucket;
     } else {
       smallest_margin = std::min(smallest_margin, margins[i]);
@@ -36,22 +59,35 @@ void LshAttention::State::hash_round(HashedSequence& sequence, std::size_t index
   sort_by_bucket(bucket, lsh.buckets + 1, counts.span(), order);
   for (std::size_t rank = 0; rank < sequence.length; ++rank) {
     const std::uint32_t i = order[rank];
-    code[i] = lsh.true_buckets ? bucket[i] : static_cast<std::uint32_t>(rank / chunk);
+    code[i] = lsh.true_buckets ? bucket[i] : static_cast<std::uint32_t>(rank / rows.cluster);
   }
 }
 
-void LshAttention::State::hash_head(std::size_t b, std::size_t h) {
+void LshAttention::State::hash_head(std::size_t b, std::size_t h, double squares) {
   const Problem& p = problem;
   const auto& [query, key, value] = p.inputs;
+  const bool shared = lsh.shared_query_key;
+  // With shared-QK the queries' directions are the keys'; hashing the keys makes both the same.
+  const Tensor<const float>& x = shared ? key : query;
+  const HashRows query_rows = {.x = x.row(b, h, 0),
+                               .stride = x.row_stride,
+                               .rows = p.query_len,
+                               .visible = shared ? key_mask(p, b) : nullptr,
+                               .keys = shared,
+                               .square_sum = squares,
+                               .cluster = lsh.chunk};
+  const HashRows key_rows = {.x = key.row(b, p.kv_head(h), 0),
+                             .stride = key.row_stride,
+                             .rows = p.key_len,
+                             .visible = key_mask(p, b),
+                             .keys = true,
+                             .square_sum = squares,
+                             .cluster = key_chunk(b)};
+  const bool first_of_group = h % (p.heads / p.kv_heads) == 0;
   for (std::size_t r = 0; r < lsh.rounds; ++r) {
-    // With shared-QK the queries' directions are the keys'; hashing the keys makes both the same.
-    const Tensor<const float>& x = lsh.shared_query_key ? key : query;
-    hash_round(queries, query_sequence(b, h), r, x.row(b, h, 0), x.row_stride, b,
-               lsh.shared_query_key, lsh.chunk);
-    const bool first_of_group = h % (p.heads / p.kv_heads) == 0;
-    if (!lsh.shared_query_key && first_of_group && p.key_len > 0) {
-      hash_round(keys, key_sequence(b, h), r, key.row(b, p.kv_head(h), 0), key.row_stride, b, true,
-                 key_chunk(b));
+    hash_round(queries, query_sequence(b, h), r, query_rows);
+    if (!shared && first_of_group && p.key_len > 0) {
+      hash_round(keys, key_sequence(b, h), r, key_rows);
     }
   }
 }

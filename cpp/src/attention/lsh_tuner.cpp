@@ -32,12 +32,25 @@ Status check_tune(const TuneOptions& tune) {
 
 }  // namespace
 
-std::vector<LshOptions> tuner_grid(std::size_t length, const LshOptions& fixed) {
+std::vector<LshOptions> tuner_grid(std::size_t length, const LshOptions& fixed,
+                                   std::optional<HashFamily> family) {
+  if (!family) {
+    std::vector<LshOptions> grid = tuner_grid(length, fixed, HashFamily::kCrossPolytope);
+    const auto append = [&](HashFamily other) {
+      const auto more = tuner_grid(length, fixed, other);
+      grid.insert(grid.end(), more.begin(), more.end());
+    };
+    append(HashFamily::kSimHash);
+    if (!fixed.true_buckets) append(HashFamily::kE2Lsh);
+    return grid;
+  }
   std::vector<LshOptions> grid;
   const auto add = [&](std::size_t buckets, std::size_t chunk) {
     LshOptions lsh = fixed;
+    lsh.family = *family;
+    if (lsh.family != HashFamily::kCrossPolytope) lsh.rotation = Rotation::kGaussian;
     lsh.rounds = kTunedRounds.back();
-    lsh.buckets = round_up_buckets(buckets);
+    lsh.buckets = lsh.family == HashFamily::kE2Lsh ? 0 : round_up_buckets(lsh.family, buckets);
     lsh.chunk = chunk;
     const bool known = std::any_of(grid.begin(), grid.end(), [&](const LshOptions& other) {
       return other.buckets == lsh.buckets && other.chunk == lsh.chunk;
@@ -77,7 +90,7 @@ Status LshTuner::State::resolve(const AttentionInputs& inputs_, const AttentionO
   Tensor<float> nowhere = dense(context.span(), q.batch, q.heads, q.rows, inputs.value.columns);
   nowhere.batch_stride = nowhere.head_stride = 0;
   HEED_TRY(resolve_problem(inputs, options, {nowhere, {}}, problem));
-  grid = tuner_grid(std::max(problem.query_len, problem.key_len), fixed);
+  grid = tuner_grid(std::max(problem.query_len, problem.key_len), fixed, tune.family);
   const std::size_t count = grid.size() * kTunedRounds.size();
   sums.resize(count);
   multiply_adds.assign(count, 0);
@@ -109,7 +122,14 @@ Status LshTuner::State::hash_setting() {
       dense(context.span(), 1, 1, problem.query_len, problem.value_dim), {}};
   hashed.emplace();
   HEED_TRY(hashed->resolve(one, options, grid[setting], nowhere));
-  hashed->hash_head(0, 0);
+  double squares = 0;
+  if (grid[setting].family == HashFamily::kE2Lsh) {
+    // Keys of a group are lifted for all of its queries, which the head alone does not know.
+    const bool shared = grid[setting].shared_query_key;
+    squares = shared ? largest_squares(hashed->problem, true, 0, 0)
+                     : largest_squares(problem, false, b, h);
+  }
+  hashed->hash_head(0, 0, squares);
   margin[setting] = std::min<double>(margin[setting], hashed->smallest_margin);
   measured = 0;
   return {};

@@ -15,8 +15,10 @@ namespace heed {
 /// Numbers of rounds that are tried, ascending: one hashing of the most serves all.
 inline constexpr std::array<std::size_t, 8> kTunedRounds = {1, 2, 3, 4, 6, 8, 12, 16};
 
-/// Buckets and chunks to try for sequences of `length`, each with the most rounds; never empty.
-std::vector<LshOptions> tuner_grid(std::size_t length, const LshOptions& fixed);
+/// Families, buckets and chunks to try for sequences of `length`, each with the most rounds; never
+/// empty.
+std::vector<LshOptions> tuner_grid(std::size_t length, const LshOptions& fixed,
+                                   std::optional<HashFamily> family);
 
 /// One sampled query under exact attention.
 struct ExactQuery {

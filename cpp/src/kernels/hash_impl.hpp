@@ -1,4 +1,4 @@
-// Cross-polytope hashing with an explicit rotation matrix.
+// Projections of vectors on explicit random directions, and the cross-polytope hash they make.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,17 @@
 #include "kernels/simd.hpp"
 
 namespace heed::kernels {
+
+/// The rows of a group. The last group may be short: its last row fills it up.
+template <class Arch>
+struct RowGroup {
+  static constexpr std::size_t kRows = RegisterTile<Arch>::kGroupRows;
+  const float* row[kRows];
+
+  RowGroup(const float* x, std::size_t stride, std::size_t count) {
+    for (std::size_t r = 0; r < kRows; ++r) row[r] = x + std::min(r, count - 1) * stride;
+  }
+};
 
 /// y[r][c] = sum over t, in order, of row[r][t] * panel[t][c], multiply then add: fused,
 /// instruction sets would give different bits.
@@ -36,6 +47,25 @@ template <class Arch, class Take>
   unroll<kSums>([&](auto i) __attribute__((always_inline)) {
     take(i / Shape::kPanelVectors, i % Shape::kPanelVectors * Shape::kWidth, sum[i]);
   });
+}
+
+template <class Arch>
+void project_rows(const float* x, std::size_t stride, std::size_t rows, std::size_t dim,
+                  const float* matrix, std::size_t width, float* y) {
+  using Shape = RegisterTile<Arch>;
+  const std::size_t padded = (width + Shape::kPanelWidth - 1) / Shape::kPanelWidth;
+  for (std::size_t first = 0; first < rows; first += Shape::kGroupRows) {
+    const std::size_t count = std::min(Shape::kGroupRows, rows - first);
+    const RowGroup<Arch> group(x + first * stride, stride, count);
+    for (std::size_t panel = 0; panel < padded; ++panel) {
+      float* const out = y + (first * padded + panel) * Shape::kPanelWidth;
+      rotate_panel<Arch>(
+          group.row, matrix + panel * Shape::kPanelWidth * dim, dim,
+          [&](std::size_t r, std::size_t offset, Floats<Arch> sum) __attribute__((always_inline)) {
+            if (r < count) sum.store_unaligned(out + r * padded * Shape::kPanelWidth + offset);
+          });
+    }
+  }
 }
 
 /// The winner over all lanes, which hold columns of one vector.
@@ -72,13 +102,11 @@ void hash_rows(const float* x, std::size_t stride, std::size_t rows, std::size_t
   const I lane = I::load_unaligned(counting), columns(static_cast<std::int32_t>(width));
   for (std::size_t first = 0; first < rows; first += kRows) {
     const std::size_t count = std::min(kRows, rows - first);
-    const float* row[kRows];
-    // The last group may be short: its last row fills it up.
-    for (std::size_t r = 0; r < kRows; ++r) row[r] = x + (first + std::min(r, count - 1)) * stride;
+    const RowGroup<Arch> group(x + first * stride, stride, count);
     HashLanes<Arch> lanes[kRows];
     for (std::size_t c = 0; c < width; c += Shape::kPanelWidth) {
       rotate_panel<Arch>(
-          row, rotation + c * dim,
+          group.row, rotation + c * dim,
           dim, [&](std::size_t r, std::size_t offset, F y) __attribute__((always_inline)) {
             const I column = lane + I(static_cast<std::int32_t>(c + offset));
             // Columns beyond the width are padding: smaller than any magnitude.

@@ -76,10 +76,16 @@ struct KernelTable {
   void (*hide_code_range)(float* s, std::size_t keys, std::uint32_t query_code,
                           const std::uint32_t* key_code, std::uint32_t span);
 
+  /// y = x M for `rows` vectors and M [dim][width] packed by pack_values; y has rows of stride
+  /// round_up(width, panel_width), of which the padding holds zeros. Every y is summed over dim in
+  /// order, multiply then add, so that every instruction set gives the same bits.
+  void (*project_rows)(const float* x, std::size_t stride, std::size_t rows, std::size_t dim,
+                       const float* matrix, std::size_t width, float* y);
+
   /// Cross-polytope hash (Andoni et al. 2015; Kitaev et al. 2020, section 2) of `rows` vectors:
   /// with y = x R, R [dim][width] packed by pack_values, bucket = argmax([y; -y]), ties to the
-  /// smaller index, and margin = best - second best of the 2 width values. Every y is summed over
-  /// dim in order, multiply then add, so that every instruction set gives the same bits.
+  /// smaller index, and margin = best - second best of the 2 width values. y has the bits of
+  /// project_rows.
   void (*hash_rows)(const float* x, std::size_t stride, std::size_t rows, std::size_t dim,
                     const float* rotation, std::size_t width, std::uint32_t* bucket, float* margin);
 

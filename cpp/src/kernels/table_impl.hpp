@@ -30,6 +30,7 @@ constexpr KernelTable make_table(const char* name) {
       .row_accumulate = row_accumulate<Arch>,
       .exp2_shifted = exp2_shifted<Arch>,
       .hide_code_range = hide_code_range<Arch>,
+      .project_rows = project_rows<Arch>,
       .hash_rows = hash_rows<Arch>,
       .hash_rows_hadamard = hash_rows_hadamard<Arch>,
   };

@@ -86,10 +86,22 @@ struct ExactRun {
   }
 };
 
+inline const char* name_of(HashFamily family) {
+  switch (family) {
+    case HashFamily::kSimHash:
+      return "SimHash";
+    case HashFamily::kE2Lsh:
+      return "E2LSH";
+    case HashFamily::kCrossPolytope:
+      break;
+  }
+  return "cross-polytope";
+}
+
 inline std::string describe(const LshOptions& o) {
   std::ostringstream text;
-  text << "rounds " << o.rounds << " buckets " << o.buckets << " chunk " << o.chunk << " seed "
-       << o.seed << (o.shared_query_key ? " shared" : "")
+  text << name_of(o.family) << " rounds " << o.rounds << " buckets " << o.buckets << " chunk "
+       << o.chunk << " seed " << o.seed << (o.shared_query_key ? " shared" : "")
        << (o.true_buckets ? " true buckets" : "");
   return text.str();
 }
